@@ -10,6 +10,7 @@ var Documents = &List{
 		"contextId":    `d.context_id = ?::bigint`,
 		"status":       `d.status = ?::text`,
 		"format":       `d.format = ?::text`,
+		"attributes":   `d.attributes @@ ?::jsonpath`,
 		"createdSince": `d.created_at >= ?::timestamptz`,
 		"createdUntil": `d.created_at < ?::timestamptz`,
 		searched:       matching("d.display_name"),

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"canopy/internal/access"
@@ -21,6 +22,8 @@ type Document struct {
 	// ContentHash is the SHA-256 of the file in hexadecimal, Size its length in bytes.
 	ContentHash string `db:"content_hash" audit:"contentHash"`
 	Size        int64  `db:"size" audit:"size"`
+	// Attributes are a flat JSON object.
+	Attributes json.RawMessage `db:"attributes" audit:"attributes"`
 	// Status is pending, processing, ready or failed.
 	Status   string  `db:"status" audit:"status"`
 	Progress float64 `db:"progress"`
@@ -66,9 +69,10 @@ var (
 		FROM documents WHERE context_id = $1`)
 	qInsertDocument = prepare(`
 		INSERT INTO documents AS d (context_id, file_name, original_name, display_name, name_index, format, content_type,
-			content_hash, size, created_by, model, chunk_size, overlap)
-		SELECT x.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, x.embedding_model, x.chunk_size, x.overlap FROM contexts x WHERE x.id = $1
+			content_hash, size, created_by, attributes, model, chunk_size, overlap)
+		SELECT x.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, x.embedding_model, x.chunk_size, x.overlap FROM contexts x WHERE x.id = $1
 		RETURNING ` + documentColumns)
+	qUpdateDocument   = prepare(`UPDATE documents d SET display_name = $2, attributes = $3::jsonb WHERE d.id = $1 RETURNING ` + documentColumns)
 	qDeleteDocument   = prepare(`DELETE FROM documents WHERE id = $1`)
 	qDropDocumentBlob = prepare(`
 		INSERT INTO blob_deletions (key) SELECT ` + blobOf + ` FROM documents d WHERE d.id = $1 ON CONFLICT (key) DO NOTHING`)
@@ -144,7 +148,14 @@ func (c *Context) Stored(ctx context.Context, s *Store, originalName string) (st
 func (s *Store) InsertDocument(ctx context.Context, d Document) (*Document, error) {
 	row := &Document{}
 	err := s.get(ctx, row, qInsertDocument, d.ContextID, d.FileName, d.OriginalName, d.DisplayName, d.NameIndex, d.Format,
-		d.ContentType, d.ContentHash, d.Size, d.CreatedBy)
+		d.ContentType, d.ContentHash, d.Size, d.CreatedBy, string(d.Attributes))
+	return row, err
+}
+
+// UpdateDocument writes the name that a document is shown by, and its attributes.
+func (s *Store) UpdateDocument(ctx context.Context, d *Document) (*Document, error) {
+	row := &Document{}
+	err := s.get(ctx, row, qUpdateDocument, d.ID, d.DisplayName, string(d.Attributes))
 	return row, err
 }
 

@@ -99,7 +99,7 @@ var (
 		'topN', t.top_n, 'scoreThreshold', t.score_threshold, 'chunkSize', t.chunk_size, 'overlap', t.overlap, 'createdAt', t.created_at`)
 	qExportDocuments = exportBy("documents", "context_id", "id", "", `'id', t.id, 'contextId', t.context_id, 'fileName', t.file_name, 'originalName', t.original_name,
 		'displayName', t.display_name, 'nameIndex', t.name_index, 'format', t.format, 'contentType', t.content_type, 'contentHash', t.content_hash, 'size', t.size,
-		'status', t.status, 'createdBy', t.created_by, 'createdAt', t.created_at`)
+		'status', t.status, 'attributes', t.attributes, 'createdBy', t.created_by, 'createdAt', t.created_at`)
 	qExportAgents = exportBy("agents", "account_id", "id", " AND deleted_at IS NULL", `'id', t.id, 'accountId', t.account_id, 'name', t.name, 'diagram', t.draft,
 		'publishedId', t.published_id, 'enabled', t.enabled, 'createdAt', t.created_at, 'updatedAt', t.updated_at`)
 	qExportRevisions = exportBy("agent_revisions", "agent_id", "number", "", `'id', t.id, 'agentId', t.agent_id, 'number', t.number, 'diagram', t.diagram, 'createdAt', t.created_at`)

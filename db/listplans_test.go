@@ -43,7 +43,7 @@ var memberValues = map[string]string{
 	"email": "user299@x.example", "hasPassword": "false", "customerId": "5", "lastAccessSince": "2020-01-01",
 	"userId": "7", "accountId": "5", "roleId": "2", "applicationId": "1", "disabled": "true", "shareState": "1", "contextId": "5",
 	"status": "failed", "format": "txt", "enabled": "true", "runnable": "true", "agentId": "5", "destinationId": "5", "eventId": "e299", "type": "run.finished",
-	"search": "company 29", "near": "0 compny 299", "begins": "company 29",
+	"attributes": `exists($."lang" ? (@ == "de"))`, "search": "company 29", "near": "0 compny 299", "begins": "company 29",
 	"action": "run.started", "objectType": "Run", "objectId": "5", "actorId": "5",
 }
 

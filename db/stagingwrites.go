@@ -158,12 +158,12 @@ var stagedWrites = []stagedWrite{
 			"maxSize" bigint, "topN" integer, "scoreThreshold" float8, "chunkSize" integer, overlap float8, "createdAt" timestamptz`) + ` ` + stagedAccount +
 		creator(`s."userId"`) + `ORDER BY s.new_id`},
 	{"documents", "documents", `
-		INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, created_by, created_at,
+		INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, attributes, created_by, created_at,
 			model, chunk_size, overlap)
-		SELECT s.new_id, s.new_owner, s."newName", s."originalName", s."displayName", s."nameIndex", s.format, s."contentType", s."contentHash", s.size, by.id,
+		SELECT s.new_id, s.new_owner, s."newName", s."originalName", s."displayName", s."nameIndex", s.format, s."contentType", s."contentHash", s.size, COALESCE(s.attributes, '{}'), by.id,
 			LEAST(s."createdAt", now()), x.embedding_model, x.chunk_size, x.overlap
 		FROM ` + sliceOf("documents", `"newName" uuid, "originalName" text, "displayName" text, "nameIndex" integer, format text, "contentType" text, "contentHash" text,
-			size bigint, "createdBy" bigint, "createdAt" timestamptz`) + ` JOIN contexts x ON x.id = s.new_owner
+			size bigint, attributes jsonb, "createdBy" bigint, "createdAt" timestamptz`) + ` JOIN contexts x ON x.id = s.new_owner
 		JOIN staged sx ON sx.kind = 'contexts' AND sx.id = s.owner JOIN staged a ON a.kind = 'accounts' AND a.id = sx.owner` +
 		creator(`s."createdBy"`) + `ORDER BY s.new_id`},
 	{"agents", "agents", `

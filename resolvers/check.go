@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/mail"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"canopy/internal/attributes"
 	"canopy/internal/problem"
 )
 
@@ -75,6 +77,16 @@ func (v *check) optional(field string, s *string) {
 	if s != nil {
 		v.line(field, *s, maxName)
 	}
+}
+
+// attributes checks those of a document, if there are any, and gives them in the form in which they are kept.
+func (v *check) attributes(field string, raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || string(raw) == "null" {
+		return json.RawMessage("{}")
+	}
+	kept, faults := attributes.Check(field, raw)
+	v.faults = append(v.faults, faults...)
+	return kept
 }
 
 // person checks a name of a person, if there is any. Mails greet by it: it must not lead anywhere.

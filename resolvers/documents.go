@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"canopy/db"
@@ -94,6 +95,43 @@ func (m Mutation) DeleteDocument(ctx context.Context, in DeleteDocumentInput) (*
 		}
 		out.DeletedID, ch.work = d.GlobalID(), true
 		return nil, tx.DeleteDocument(ctx, d)
+	})
+	return out, err
+}
+
+// UpdateDocumentInput is a change of a document. What is left out is kept; Attributes replace all that there are.
+type UpdateDocumentInput struct {
+	ID          globalid.ID
+	DisplayName *string
+	Attributes  json.RawMessage
+	IfVersion   *int
+}
+
+// UpdateDocumentPayload is the changed document.
+type UpdateDocumentPayload struct{ Document *db.Document }
+
+// UpdateDocument changes the name that a document is shown by, and its attributes.
+func (m Mutation) UpdateDocument(ctx context.Context, in UpdateDocumentInput) (*UpdateDocumentPayload, error) {
+	out := &UpdateDocumentPayload{}
+	err := m.changeDocument(ctx, rule.UpdateDocument, in.ID, nil, audit.DocumentUpdated, func(tx *db.Store, ch *changes, d *db.Document) (_ *db.Document, err error) {
+		var v check
+		next := *d
+		if in.DisplayName != nil {
+			next.DisplayName = *in.DisplayName
+			v.name("displayName", next.DisplayName)
+		}
+		if len(in.Attributes) > 0 && string(in.Attributes) != "null" {
+			next.Attributes = v.attributes("attributes", in.Attributes)
+		}
+		if err := v.err(); err != nil {
+			return nil, err
+		}
+		if err := unchanged(d.Version, in.IfVersion); err != nil {
+			return nil, err
+		}
+		out.Document, err = tx.UpdateDocument(ctx, &next)
+		ch.tellDocuments(d.ContextID, d.ID)
+		return out.Document, err
 	})
 	return out, err
 }

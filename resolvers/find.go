@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/attributes"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 )
@@ -242,6 +244,10 @@ func (f *filterReader) value(value any, at string, tag reflect.StructTag) string
 			f.fault(at, "must be between 0 and %d", most)
 		}
 		return strconv.Itoa(*x)
+	case json.RawMessage:
+		predicate, faults := attributes.Filter(at, x)
+		f.faults = append(f.faults, faults...)
+		return predicate
 	case *bool:
 		return strconv.FormatBool(*x)
 	case *time.Time:

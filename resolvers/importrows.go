@@ -273,19 +273,21 @@ func (r *importedContext) check(v *check) {
 }
 
 type importedDocument struct {
-	ID           int64     `json:"id"`
-	ContextID    int64     `json:"contextId"`
-	FileName     string    `json:"fileName"`
-	OriginalName string    `json:"originalName"`
-	DisplayName  string    `json:"displayName"`
-	NameIndex    int       `json:"nameIndex"`
-	Format       string    `json:"format"`
-	ContentType  string    `json:"contentType"`
-	ContentHash  string    `json:"contentHash"`
-	Size         int64     `json:"size"`
-	Status       string    `json:"status"`
-	CreatedBy    *int64    `json:"createdBy"`
-	CreatedAt    time.Time `json:"createdAt"`
+	ID           int64  `json:"id"`
+	ContextID    int64  `json:"contextId"`
+	FileName     string `json:"fileName"`
+	OriginalName string `json:"originalName"`
+	DisplayName  string `json:"displayName"`
+	NameIndex    int    `json:"nameIndex"`
+	Format       string `json:"format"`
+	ContentType  string `json:"contentType"`
+	ContentHash  string `json:"contentHash"`
+	Size         int64  `json:"size"`
+	Status       string `json:"status"`
+	// Attributes are left out in archives of before there were any.
+	Attributes json.RawMessage `json:"attributes"`
+	CreatedBy  *int64          `json:"createdBy"`
+	CreatedAt  time.Time       `json:"createdAt"`
 }
 
 func (r *importedDocument) place() (int64, int64) { return r.ID, r.ContextID }
@@ -307,6 +309,7 @@ func (r *importedDocument) check(v *check) {
 		v.fault("originalName", "%s", f.Message)
 	}
 	r.Format, r.ContentType = string(format), format.ContentType()
+	r.Attributes = v.attributes("attributes", r.Attributes)
 	if r.Size < 1 || r.Size > maxContextSize {
 		v.fault("size", "must be 1 to %d", maxContextSize)
 	}

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,6 +91,7 @@ type DocumentFilter struct {
 	Search                     *string       `search:"words"`
 	ContextID                  *globalid.ID  `of:"Context"`
 	Status, Format             *string
+	Attributes                 json.RawMessage
 	CreatedSince, CreatedUntil *time.Time
 	Or                         []*DocumentFilter
 }
@@ -129,6 +131,9 @@ func (f *UserFilter) complete(v *check, at string) {
 func (f *RunFilter) complete(v *check, at string) { v.oneOf(at+"status", f.Status, runStates) }
 
 func (f *DocumentFilter) complete(v *check, at string) {
+	if string(f.Attributes) == "null" {
+		f.Attributes = nil
+	}
 	v.oneOf(at+"status", f.Status, documentStates)
 	v.oneOf(at+"format", f.Format, documentFormats)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -25,8 +26,15 @@ import (
 
 // UploadDocumentInput is a document for a context.
 type UploadDocumentInput struct {
-	ContextID globalid.ID
-	File      intake.File
+	ContextID  globalid.ID
+	File       intake.File
+	Attributes json.RawMessage
+}
+
+// Upload is a document on its way in: its file, which can be read once, and its attributes, if there are any.
+type Upload struct {
+	intake.File
+	Attributes json.RawMessage
 }
 
 // UploadDocumentPayload is what UploadDocument stored.
@@ -34,15 +42,14 @@ type UploadDocumentPayload struct{ Document *db.Document }
 
 // UploadDocument stores a document and has it processed.
 func (m Mutation) UploadDocument(ctx context.Context, in UploadDocumentInput) (*UploadDocumentPayload, error) {
-	row, err := m.StoreDocument(ctx, in.ContextID, func() (string, io.Reader, error) { return in.File.Name, in.File.Content, nil })
+	row, err := m.StoreDocument(ctx, in.ContextID, func() (*Upload, error) { return &Upload{in.File, in.Attributes}, nil })
 	return &UploadDocumentPayload{row}, err
 }
 
 // StoreDocument reads a document to its end into the blob store, in constant memory, and adds it to a
 // context, to be processed by a worker. It returns once the original and the row are durable. What
-// is refused leaves nothing behind. open gives the document's name and content, once it is clear that
-// there is a context for it.
-func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open func() (name string, body io.Reader, err error)) (*db.Document, error) {
+// is refused leaves nothing behind. open gives the document, once it is clear that there is a context for it.
+func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open func() (*Upload, error)) (*db.Document, error) {
 	c, err := m.may(ctx, rule.UploadDocument)
 	if err != nil {
 		return nil, err
@@ -54,11 +61,16 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 	if m.Blobs == nil {
 		return nil, problem.Bad("this platform takes no documents: it has no store for them").With("no_document_store")
 	}
-	name, body, err := open()
+	in, err := open()
 	if err != nil {
 		return nil, err
 	}
-	name = fileName(name)
+	var v check
+	known := v.attributes("attributes", in.Attributes)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	name := fileName(in.Name)
 	format, err := extract.FormatOf(name)
 	if err != nil {
 		return nil, refusedFile(err)
@@ -69,13 +81,13 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 	}
 	d := db.Document{
 		ContextID: into.ID, FileName: uuid.NewString(), OriginalName: name, Format: string(format),
-		ContentType: format.ContentType(), CreatedBy: &c.UserID,
+		ContentType: format.ContentType(), CreatedBy: &c.UserID, Attributes: known,
 	}
 	room, err := m.room(ctx, into, stored)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.writeOriginal(ctx, &d, body, room); err != nil {
+	if err := m.writeOriginal(ctx, &d, in.Content, room); err != nil {
 		return nil, err
 	}
 	row, err := m.addDocument(ctx, c, d)

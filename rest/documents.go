@@ -2,8 +2,10 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,6 +32,7 @@ type trainingDocument struct {
 	ContentType  string     `json:"contentType" doc:"The MIME type"`
 	ContentHash  string     `json:"contentHash" doc:"SHA-256 of the file, hexadecimal"`
 	Size         int64      `json:"size" doc:"Bytes"`
+	Attributes   attributes `json:"attributes" doc:"What is said of it: strings, numbers and booleans"`
 	Chunks       int        `json:"chunks" doc:"The number of chunks of a ready document"`
 	Created      time.Time  `json:"created"`
 	CreatedBy    *int64     `json:"createdBy" doc:"The user who uploaded it; null when that user is gone"`
@@ -43,7 +46,7 @@ type trainingDocument struct {
 func documentOf(d *db.Document) trainingDocument {
 	b := trainingDocument{
 		ID: d.ID, ContextID: d.ContextID, FileName: d.FileName, OriginalName: d.OriginalName, DisplayName: d.DisplayName,
-		NameIndex: d.NameIndex, ContentType: d.ContentType, ContentHash: d.ContentHash, Size: d.Size, Chunks: d.ChunkCount,
+		NameIndex: d.NameIndex, ContentType: d.ContentType, ContentHash: d.ContentHash, Size: d.Size, Attributes: attributes(d.Attributes), Chunks: d.ChunkCount,
 		Created: d.CreatedAt.UTC(), CreatedBy: d.CreatedBy, Started: utc(d.StartedAt), Completed: utc(d.CompletedAt),
 		Status: d.Status, Progress: d.Progress,
 	}
@@ -138,8 +141,11 @@ func (in *uploadInput) Resolve(hc huma.Context) []error {
 	return nil
 }
 
-// uploadField is the form's only field.
-const uploadField = "file"
+// The fields of the form: the file, and before it what is said of the document, if anything is.
+const (
+	uploadField     = "file"
+	attributesField = "attributes"
+)
 
 func (a *api) registerUpload() {
 	add(a, operation{
@@ -149,10 +155,13 @@ func (a *api) registerUpload() {
 		description: "Stores one document (.pdf, .docx, .doc, .txt, .md, .csv) and has it processed. The answer is its UUID, " +
 			"the fileName of the listing, which tells how the processing goes.",
 		upload: &huma.RequestBody{
-			Description: "Exactly one file, in the field named file", Required: true,
+			Description: "Exactly one file, in the field named file, at the end; before it may stand its attributes", Required: true,
 			Content: map[string]*huma.MediaType{intake.FormType: {Schema: &huma.Schema{
 				Type: huma.TypeObject, Required: []string{uploadField},
-				Properties: map[string]*huma.Schema{uploadField: {Type: huma.TypeString, Format: "binary", Description: "The document"}},
+				Properties: map[string]*huma.Schema{
+					uploadField:     {Type: huma.TypeString, Format: "binary", Description: "The document"},
+					attributesField: {Type: huma.TypeString, Description: "What is said of it: a flat JSON object of at most 32 strings, numbers and booleans"},
+				},
 			}}},
 		},
 	}, a.upload)
@@ -161,11 +170,11 @@ func (a *api) registerUpload() {
 func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error) {
 	r, w := humago.Unwrap(in.hc)
 	var form *intake.Form
-	row, err := a.mutations().StoreDocument(ctx, in.id(), func() (name string, body io.Reader, err error) {
+	row, err := a.mutations().StoreDocument(ctx, in.id(), func() (u *resolvers.Upload, err error) {
 		if form, err = intake.OpenForm(w, r); err != nil {
-			return "", nil, err
+			return nil, err
 		}
-		return onlyFile(form)
+		return uploaded(form)
 	})
 	if err != nil {
 		if form != nil {
@@ -176,14 +185,58 @@ func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error)
 	return &one[string]{row.FileName}, nil
 }
 
-// onlyFile gives the file of a form and its name.
-func onlyFile(form *intake.Form) (string, io.Reader, error) {
-	file, err := form.File(uploadField)
-	switch {
-	case err != nil:
-		return "", nil, err
-	case file == nil:
-		return "", nil, problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
+// uploaded gives the file of a form, and what stands before it.
+func uploaded(form *intake.Form) (*resolvers.Upload, error) {
+	u := &resolvers.Upload{}
+	part, err := form.Next()
+	if err == nil && part != nil && part.FormName() == attributesField {
+		if u.Attributes, err = attributesIn(part); err == nil {
+			part, err = form.Next()
+		}
 	}
-	return file.Name, file.Content, nil
+	if err != nil {
+		return nil, err
+	}
+	file := form.FileIn(part, uploadField)
+	if file == nil {
+		return nil, problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
+	}
+	u.File = *file
+	return u, nil
+}
+
+// attributesIn reads the attributes of a form.
+func attributesIn(part io.Reader) (json.RawMessage, error) {
+	raw, err := io.ReadAll(io.LimitReader(part, maxAttributesField+1))
+	if err != nil {
+		return nil, problem.Bad("the body is not well-formed %s", intake.FormType).Because(err)
+	}
+	if len(raw) > maxAttributesField {
+		return nil, problem.Invalid(problem.Fault{Location: attributesField, Message: "is longer than 256 KiB"})
+	}
+	if f := intake.CheckJSON(raw); f != nil {
+		return nil, problem.Invalid(problem.Fault{Location: attributesField + strings.TrimPrefix(f.Location, "body"), Message: f.Message})
+	}
+	return raw, nil
+}
+
+// maxAttributesField bounds the attributes of a form, in bytes.
+const maxAttributesField = 256 << 10
+
+// attributes are a flat JSON object.
+type attributes json.RawMessage
+
+// MarshalJSON writes them as they are stored.
+func (a attributes) MarshalJSON() ([]byte, error) { return a, nil }
+
+// UnmarshalJSON keeps what comes, to be checked later.
+func (a *attributes) UnmarshalJSON(raw []byte) error {
+	*a = append((*a)[:0], raw...)
+	return nil
+}
+
+// Schema documents them.
+func (attributes) Schema(huma.Registry) *huma.Schema {
+	value := &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: value}
 }

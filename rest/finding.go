@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"reflect"
 	"strings"
@@ -107,6 +108,7 @@ type DocumentFilter struct {
 	Search       string    `query:"search" doc:"Only those whose names have all words of this text, the last one as a beginning; where none has, within one edit"`
 	Status       string    `query:"status" enum:"pending,processing,ready,failed" doc:"Only those in this state"`
 	Format       string    `query:"format" enum:"pdf,docx,doc,txt,md,csv" doc:"Only those of this format"`
+	Attributes   jsonText  `query:"attributes" doc:"Only those whose attributes fit a filter, a JSON object" example:"{\"year\":{\"gte\":2024}}"`
 	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
 	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
 }
@@ -148,10 +150,15 @@ func memberOf(value any) any {
 		return &globalid.ID{Int: *v}
 	case *[]int64:
 		return mapped(*v, func(n int64) globalid.ID { return globalid.ID{Int: n} })
+	case *jsonText:
+		return json.RawMessage(*v)
 	default:
 		return value
 	}
 }
+
+// jsonText is a parameter that holds JSON.
+type jsonText string
 
 // hasParameter tells whether a request has the parameter of a field.
 func hasParameter(hc huma.Context, field reflect.StructField) bool {

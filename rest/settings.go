@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"canopy/db"
@@ -48,6 +49,14 @@ type DocumentPath struct {
 }
 
 func (p *DocumentPath) id() globalid.ID { return globalid.ID{Int: p.ID} }
+
+type updateDocumentInput struct {
+	DocumentPath
+	Body struct {
+		DisplayName *string    `json:"displayName,omitempty" doc:"The name to show"`
+		Attributes  attributes `json:"attributes,omitempty" doc:"What is said of it: at most 32 strings, numbers and booleans"`
+	} `nameHint:"UpdateDocumentRequest"`
+}
 
 type chunksQuery struct {
 	DocumentPath
@@ -122,6 +131,18 @@ func (a *api) registerDocument() {
 		id: "getDocument", conditions: byNoneMatch, rule: rule.ContextDocuments, method: http.MethodGet, path: path, tag: tagContexts, errors: notFound,
 		summary: "Get a document", description: "A document of the token's contexts, as the list shows it.",
 	}, a.document)
+	add(a, operation{
+		id: "updateDocument", conditions: byMatch, rule: rule.UpdateDocument, method: http.MethodPut, path: path, tag: tagContexts, errors: notFound, status: http.StatusOK,
+		summary: "Update a document", description: "Changes the name that the document is shown by, and its attributes, of which those that are given replace all.",
+	}, func(ctx context.Context, in *updateDocumentInput) (*tagged[trainingDocument], error) {
+		out, err := a.mutations().UpdateDocument(ctx, resolvers.UpdateDocumentInput{
+			ID: in.id(), DisplayName: in.Body.DisplayName, Attributes: json.RawMessage(in.Body.Attributes), IfVersion: ifMatch(ctx),
+		})
+		if err != nil {
+			return nil, err
+		}
+		return tag(ctx, out.Document.Version, documentOf(out.Document))
+	})
 	addList(a, operation{
 		id: "listChunks", rule: rule.DocumentChunks, path: path + "/chunks", tag: tagContexts, errors: notFound,
 		summary: "List the chunks of a document", description: "The pieces that a search finds, in their order. A document that is not ready has none.",

@@ -18,7 +18,7 @@ import (
 const (
 	parityContext = `id: databaseId name description caption userId embeddingModel maxSize topN scoreThreshold chunkSize overlap
 		toolsJson starterPrompts shareState icon deleted created`
-	parityDocument = `id: databaseId contextId fileName originalName displayName nameIndex contentType contentHash size status progress
+	parityDocument = `id: databaseId contextId fileName originalName displayName nameIndex contentType contentHash size attributes status progress
 		error chunks: chunkCount created createdBy started completed`
 	paritySettings = `topN scoreThreshold chunkSize overlap embeddingModel`
 	parityChunk    = `id: databaseId position content overlapBytes tokens page heading row`

@@ -2,13 +2,13 @@ package isolation
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"canopy/e2e/platform"
 	"canopy/internal/globalid"
+	"canopy/internal/intake"
 	"canopy/internal/models/lexical"
 	"canopy/internal/rule"
 	"canopy/resolvers"
@@ -47,8 +47,8 @@ func (a *ask) freshDocument() (document, inContext int64) {
 		return platform.AbsentID, platform.AbsentID
 	}
 	inContext = a.freshContext()
-	row, err := a.m.StoreDocument(a.owner, globalid.ID{Int: inContext}, func() (string, io.Reader, error) {
-		return a.unique() + ".txt", strings.NewReader(secretMark + " is a word"), nil
+	row, err := a.m.StoreDocument(a.owner, globalid.ID{Int: inContext}, func() (*resolvers.Upload, error) {
+		return &resolvers.Upload{File: intake.File{Name: a.unique() + ".txt", Content: strings.NewReader(secretMark + " is a word")}}, nil
 	})
 	a.ok(err)
 	return row.ID, inContext
@@ -106,6 +106,7 @@ func contextRows() []restRow {
 		{op: "updateContextSettings", path: onContext, body: func(*ask) any { return object{"topN": 7} }, want: onDesk},
 		{op: "reprocessContext", path: onContext, want: onDesk},
 		{op: "getDocument", path: onDocument, want: onDesk},
+		{op: "updateDocument", path: onDocument, body: func(*ask) any { return object{"displayName": "Valves", "attributes": object{"lang": "de"}} }, want: onDesk},
 		{op: "getContextDocument", path: onDocument, want: onDesk},
 		{op: "getOriginal", path: onDocument, want: onDesk},
 		{op: "listChunks", path: func(a *ask) []any { k, _ := a.freshChunk(); return []any{a.documentOf(k)} }, want: onDesk},
@@ -154,6 +155,7 @@ func contextGraphRows() []graphRow {
 			return object{"contextId": a.freshContext(), "file": nil}
 		}, onDesk),
 		mutate("deleteDocument", `deletedId`, one((*ask).aDocument), onDesk),
+		mutate("updateDocument", `document { displayName }`, func(a *ask) object { return object{"id": a.aDocument(), "displayName": a.unique()} }, onDesk),
 		mutate("reprocessDocument", `document { status }`, one((*ask).aDocument), onDesk),
 		mutate("reprocessContext", `context { name }`, one((*ask).freshContext), onDesk),
 	}

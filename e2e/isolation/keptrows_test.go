@@ -80,6 +80,7 @@ func (y *yard) writeRows() []writeRow {
 			"name": a.unique(), "description": "d", "caption": "c", "toolsJson": platform.OneTool(7), "starterPrompts": []string{"Where?"},
 			"topN": 3, "scoreThreshold": .25, "chunkSize": 50, "overlap": .5, "embeddingModel": "canopy-lexical-1",
 		}},
+		{mutation: "updateDocument", app: "assistant", names: object{"id": a.aDocument()}, gives: object{"displayName": a.unique(), "attributes": object{"lang": "de", "year": 2024, "draft": false}}},
 		{mutation: "shareContext", app: "assistant", names: object{"id": a.freshContext()}, gives: object{"shareState": 1, "icon": "📚"}},
 		{mutation: "createAgent", app: "builder", shown: map[string]string{"diagram": "draft"}, gives: object{"accountId": y.agent.Agent.AccountID, "name": a.unique(), "diagram": object{"steps": []any{}}}},
 		{mutation: "updateAgent", app: "builder", names: object{"id": y.freshAgent(a)}, shown: map[string]string{"diagram": "draft"}, gives: object{"name": a.unique(), "diagram": object{"steps": []any{}}}},

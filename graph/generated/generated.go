@@ -228,6 +228,7 @@ type MutationResolver interface {
 	DeleteContext(ctx context.Context, input resolvers.DeleteContextInput) (*resolvers.DeleteContextPayload, error)
 	ShareContext(ctx context.Context, input resolvers.ShareContextInput) (*resolvers.ShareContextPayload, error)
 	UploadDocument(ctx context.Context, input resolvers.UploadDocumentInput) (*resolvers.UploadDocumentPayload, error)
+	UpdateDocument(ctx context.Context, input resolvers.UpdateDocumentInput) (*resolvers.UpdateDocumentPayload, error)
 	DeleteDocument(ctx context.Context, input resolvers.DeleteDocumentInput) (*resolvers.DeleteDocumentPayload, error)
 	ReprocessDocument(ctx context.Context, input resolvers.ReprocessDocumentInput) (*resolvers.ReprocessDocumentPayload, error)
 	ReprocessContext(ctx context.Context, input resolvers.ReprocessContextInput) (*resolvers.ReprocessContextPayload, error)
@@ -1740,6 +1741,8 @@ type Document implements Node {
   contentHash: String!
   "Bytes."
   size: Int!
+  "What is said of it: a flat object of strings, numbers and booleans."
+  attributes: JSON!
   "How far the processing has come."
   status: DocumentStatus!
   "Part of the processing that is done, 0 to 1."
@@ -1798,6 +1801,8 @@ input DocumentFilter {
   status: DocumentStatus
   "pdf, docx, doc, txt, md or csv."
   format: String
+  "Those whose attributes fit: ` + "`" + `{lang: {eq: \"de\"}, year: {gte: 2024}}` + "`" + `, with ` + "`" + `eq` + "`" + `, ` + "`" + `in` + "`" + `, ` + "`" + `gt` + "`" + `, ` + "`" + `gte` + "`" + `, ` + "`" + `lt` + "`" + `, ` + "`" + `lte` + "`" + `, ` + "`" + `exists` + "`" + `, and ` + "`" + `and` + "`" + `, ` + "`" + `or` + "`" + `, ` + "`" + `not` + "`" + `."
+  attributes: JSON
   "From this moment on."
   createdSince: DateTime
   "Before this moment."
@@ -3044,6 +3049,8 @@ type Mutation {
   how that goes. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
   uploadDocument("The document." input: UploadDocumentInput!): UploadDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
+  "Changes the name and the attributes of a document. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  updateDocument("The change." input: UpdateDocumentInput!): UpdateDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Removes a document. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   deleteDocument("The document." input: DeleteDocumentInput!): DeleteDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Has a document processed anew, with its context's present settings. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
@@ -3980,6 +3987,8 @@ input UploadDocumentInput {
   contextId: ID!
   "The file."
   file: Upload!
+  "What is said of it: a flat object of at most 32 strings, numbers and booleans; none when left out."
+  attributes: JSON
 }
 
 "The stored document."
@@ -4002,6 +4011,24 @@ input DeleteDocumentInput {
 type DeleteDocumentPayload {
   "Its global id."
   deletedId: ID!
+}
+
+"A change of a document. What is left out is kept."
+input UpdateDocumentInput {
+  "The document."
+  id: ID!
+  "The name to show."
+  displayName: String
+  "What is said of it, in place of all that was: a flat object of at most 32 strings, numbers and booleans."
+  attributes: JSON
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
+}
+
+"The changed document."
+type UpdateDocumentPayload {
+  "The document."
+  document: Document!
 }
 
 "A document to process anew."
@@ -5880,6 +5907,20 @@ func (ec *executionContext) field_Mutation_updateCustomer_args(ctx context.Conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.UpdateCustomerInput, error) {
 			return ec.unmarshalNUpdateCustomerInput2canopyᚋresolversᚐUpdateCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateDocument_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.UpdateDocumentInput, error) {
+			return ec.unmarshalNUpdateDocumentInput2canopyᚋresolversᚐUpdateDocumentInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -11672,6 +11713,10 @@ func (ec *executionContext) _Document_size(ctx context.Context, field graphql.Co
 	return ec.marshalNInt2int64(ctx, field.Selections, obj.Size)
 }
 
+func (ec *executionContext) _Document_attributes(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Attributes)
+}
+
 func (ec *executionContext) _Document_status(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
 	return ec.marshalNDocumentStatus2string(ctx, field.Selections, obj.Status)
 }
@@ -14359,6 +14404,47 @@ func (ec *executionContext) fieldContext_Mutation_uploadDocument(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_uploadDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateDocument(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateDocument(ctx, fc.Args["input"].(resolvers.UpdateDocumentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdateDocumentPayload) graphql.Marshaler {
+			return ec.marshalOUpdateDocumentPayload2ᚖcanopyᚋresolversᚐUpdateDocumentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19222,6 +19308,35 @@ func (ec *executionContext) fieldContext_UpdateCustomerPayload_customer(_ contex
 	return fc, nil
 }
 
+func (ec *executionContext) _UpdateDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateDocumentPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateDocumentPayload_document(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Document, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateDocumentPayload_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateDocumentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _UpdatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdatePermissionPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -23149,7 +23264,7 @@ func (ec *executionContext) unmarshalInputDocumentFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "search", "contextId", "status", "format", "createdSince", "createdUntil", "or"}
+	fieldsInOrder := [...]string{"ids", "search", "contextId", "status", "format", "attributes", "createdSince", "createdUntil", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23191,6 +23306,13 @@ func (ec *executionContext) unmarshalInputDocumentFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.Format = data
+		case "attributes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attributes"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Attributes = data
 		case "createdSince":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
 			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
@@ -24987,6 +25109,57 @@ func (ec *executionContext) unmarshalInputUpdateCustomerInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUpdateDocumentInput(ctx context.Context, obj any) (resolvers.UpdateDocumentInput, error) {
+	var it resolvers.UpdateDocumentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "displayName", "attributes", "ifVersion"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "displayName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DisplayName = data
+		case "attributes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attributes"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Attributes = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpdatePermissionInput(ctx context.Context, obj any) (resolvers.UpdatePermissionInput, error) {
 	var it resolvers.UpdatePermissionInput
 	if obj == nil {
@@ -25281,7 +25454,7 @@ func (ec *executionContext) unmarshalInputUploadDocumentInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"contextId", "file"}
+	fieldsInOrder := [...]string{"contextId", "file", "attributes"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25302,6 +25475,13 @@ func (ec *executionContext) unmarshalInputUploadDocumentInput(ctx context.Contex
 				return it, err
 			}
 			it.File = data
+		case "attributes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attributes"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Attributes = data
 		}
 	}
 	return it, nil
@@ -29405,6 +29585,11 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "attributes":
+			out.Values[i] = ec._Document_attributes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "status":
 			out.Values[i] = ec._Document_status(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -30465,6 +30650,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "uploadDocument":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_uploadDocument(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateDocument":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateDocument(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -33359,6 +33551,45 @@ func (ec *executionContext) _UpdateCustomerPayload(ctx context.Context, sel ast.
 			out.Values[i] = graphql.MarshalString("UpdateCustomerPayload")
 		case "customer":
 			out.Values[i] = ec._UpdateCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var updateDocumentPayloadImplementors = []string{"UpdateDocumentPayload"}
+
+func (ec *executionContext) _UpdateDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateDocumentPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateDocumentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdateDocumentPayload")
+		case "document":
+			out.Values[i] = ec._UpdateDocumentPayload_document(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -37303,6 +37534,11 @@ func (ec *executionContext) unmarshalNUpdateCustomerInput2canopyᚋresolversᚐU
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNUpdateDocumentInput2canopyᚋresolversᚐUpdateDocumentInput(ctx context.Context, v any) (resolvers.UpdateDocumentInput, error) {
+	res, err := ec.unmarshalInputUpdateDocumentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNUpdatePermissionInput2canopyᚋresolversᚐUpdatePermissionInput(ctx context.Context, v any) (resolvers.UpdatePermissionInput, error) {
 	res, err := ec.unmarshalInputUpdatePermissionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -39157,6 +39393,13 @@ func (ec *executionContext) marshalOUpdateCustomerPayload2ᚖcanopyᚋresolvers�
 		return graphql.Null
 	}
 	return ec._UpdateCustomerPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateDocumentPayload2ᚖcanopyᚋresolversᚐUpdateDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateDocumentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateDocumentPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOUpdatePermissionPayload2ᚖcanopyᚋresolversᚐUpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdatePermissionPayload) graphql.Marshaler {

@@ -89,6 +89,7 @@ var (
 	ContextReprocessed  = action("context.reprocessed", "The documents of a context are processed anew.")
 	ContextDeleted      = action("context.deleted", "A context is removed with its documents.")
 	DocumentUploaded    = action("document.uploaded", "A document is uploaded.")
+	DocumentUpdated     = action("document.updated", "The name or the attributes of a document change.")
 	DocumentReprocessed = action("document.reprocessed", "A document is processed anew.")
 	DocumentDeleted     = action("document.deleted", "A document is removed.")
 

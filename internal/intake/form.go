@@ -86,14 +86,22 @@ func malformed(err error) error {
 // content's end is an error. It gives nil where there is no part, or it is no file of that field.
 func (f *Form) File(field string) (*File, error) {
 	part, err := f.Next()
-	if err != nil || part == nil || part.FormName() != field {
+	if err != nil {
 		return nil, err
+	}
+	return f.FileIn(part, field), nil
+}
+
+// FileIn is File of a part that has been had already.
+func (f *Form) FileIn(part *multipart.Part, field string) *File {
+	if part == nil || part.FormName() != field {
+		return nil
 	}
 	name := fileName(part)
 	if name == "" {
-		return nil, nil
+		return nil
 	}
-	return &File{Name: name, Content: &last{part, f}}, nil
+	return &File{Name: name, Content: &last{part, f}}
 }
 
 // Drain reads what is left of a refused upload, within bounds; nothing of one that came too slowly.

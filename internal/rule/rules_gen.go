@@ -128,6 +128,7 @@ var (
 	DeleteContext                    = &Rule{Field: "Mutation.deleteContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ShareContext                     = &Rule{Field: "Mutation.shareContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	UploadDocument                   = &Rule{Field: "Mutation.uploadDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
+	UpdateDocument                   = &Rule{Field: "Mutation.updateDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	DeleteDocument                   = &Rule{Field: "Mutation.deleteDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ReprocessDocument                = &Rule{Field: "Mutation.reprocessDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ReprocessContext                 = &Rule{Field: "Mutation.reprocessContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
@@ -278,6 +279,7 @@ var all = []*Rule{
 	DeleteContext,
 	ShareContext,
 	UploadDocument,
+	UpdateDocument,
 	DeleteDocument,
 	ReprocessDocument,
 	ReprocessContext,

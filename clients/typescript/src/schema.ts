@@ -1299,6 +1299,8 @@ export interface Document {
   contentHash: string;
   /** Bytes. */
   size: number;
+  /** What is said of it: a flat object of strings, numbers and booleans. */
+  attributes: JSON;
   /** How far the processing has come. */
   status: DocumentStatus;
   /** Part of the processing that is done, 0 to 1. */
@@ -1377,6 +1379,8 @@ export interface DocumentFilter {
   status?: DocumentStatus | null | undefined;
   /** pdf, docx, doc, txt, md or csv. */
   format?: string | null | undefined;
+  /** Those whose attributes fit: `{lang: {eq: "de"}, year: {gte: 2024}}`, with `eq`, `in`, `gt`, `gte`, `lt`, `lte`, `exists`, and `and`, `or`, `not`. */
+  attributes?: JSON | null | undefined;
   /** From this moment on. */
   createdSince?: DateTime | null | undefined;
   /** Before this moment. */
@@ -2543,6 +2547,24 @@ export interface UpdateCustomerPayload {
   customer: Customer;
 }
 
+/** A change of a document. What is left out is kept. */
+export interface UpdateDocumentInput {
+  /** The document. */
+  id: string | number;
+  /** The name to show. */
+  displayName?: string | null | undefined;
+  /** What is said of it, in place of all that was: a flat object of at most 32 strings, numbers and booleans. */
+  attributes?: JSON | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
+}
+
+/** The changed document. */
+export interface UpdateDocumentPayload {
+  /** The document. */
+  document: Document;
+}
+
 /** A new role for a permission. */
 export interface UpdatePermissionInput {
   /** The permission. */
@@ -2650,6 +2672,8 @@ export interface UploadDocumentInput {
   contextId: string | number;
   /** The file. */
   file: Upload;
+  /** What is said of it: a flat object of at most 32 strings, numbers and booleans; none when left out. */
+  attributes?: JSON | null | undefined;
 }
 
 /** The stored document. */

@@ -1,0 +1,114 @@
+package contexts
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"canopy/e2e/platform"
+	"canopy/internal/globalid"
+)
+
+// known uploads a document with attributes.
+func known(s *platform.Platform, token string, contextID int64, name, content, attributes string) platform.Answer {
+	s.T.Helper()
+	body, contentType := platform.Form(s.T, platform.Part{Field: "attributes", Content: []byte(attributes)}, platform.Part{Field: "file", Name: name, Content: []byte(content)})
+	return s.Post(fmt.Sprintf("/context/upload/%d", contextID), token, contentType, body)
+}
+
+// TestAttributes: what is said of a document is given with it or later, is shown at both doors, and lists are filtered by it.
+func TestAttributes(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token := s.Assistant()
+	id := s.NewContext(token, "Handbook")
+	for name, attributes := range map[string]string{
+		"a.txt": `{"lang": "de", "year": 2024, "draft": true}`, "b.txt": `{"lang": "en", "year": 2020}`, "c.txt": `{"lang": "de", "year": "unknown"}`, "d.txt": `{}`,
+	} {
+		if a := known(s, token, id, name, "text", attributes); a.Status != 200 {
+			t.Fatalf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	for faulty, says := range map[string]string{`{"a": []}`: "attributes.a", `{"a":`: "attributes", `{"a": 1, "a": 2}`: "attributes.a"} {
+		a := known(s, token, id, "e.txt", "text", faulty)
+		if a.Status != 400 || !strings.Contains(string(a.Body), says) {
+			t.Errorf("%s: %d %s", faulty, a.Status, a.Body)
+		}
+	}
+	for filter, want := range map[string]string{
+		`{}`:                                                        "a b c d",
+		`{"lang": {"eq": "de"}}`:                                    "a c",
+		`{"year": {"gte": 2024}}`:                                   "a",
+		`{"year": {"gt": 2019, "lt": 2024}}`:                        "b",
+		`{"year": {"lte": 2024}}`:                                   "a b",
+		`{"year": {"eq": "unknown"}}`:                               "c",
+		`{"lang": {"gt": "de"}}`:                                    "b",
+		`{"lang": {"in": ["de", "fr"]}}`:                            "a c",
+		`{"lang": {"in": []}}`:                                      "",
+		`{"draft": {"eq": true}}`:                                   "a",
+		`{"draft": {"exists": true}}`:                               "a",
+		`{"lang": {"exists": false}}`:                               "d",
+		`{"not": {"lang": {"eq": "de"}}}`:                           "b d",
+		`{"not": {"year": {"gte": 2024}}}`:                          "b c d",
+		`{"or": [{"year": {"eq": 2020}}, {"draft": {"eq": true}}]}`: "a b",
+		`{"and": [{"lang": {"eq": "de"}}, {"not": {"draft": {"eq": true}}}]}`: "c",
+		`{"la\" || \"ng": {"eq": "\") || exists($.lang ? (@ == \"de"}}`:       "",
+		`{"": {"eq": 1}}`: "400",
+	} {
+		a := s.Do("GET", fmt.Sprintf("/context/documents/%d?orderBy=name&attributes=%s", id, url.QueryEscape(filter)), token, nil)
+		got := "400"
+		if a.Status == 200 {
+			var names []string
+			for _, d := range a.JSON(t).([]any) {
+				names = append(names, strings.TrimSuffix(platform.Member(t, d, "displayName").(string), ".txt"))
+			}
+			got = strings.Join(names, " ")
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s: %.200s", filter, got, want, a.Body)
+		}
+	}
+	found := s.MustGQL(token, `query($f: JSON) { documents(filter: {attributes: $f}) { totalCount nodes { attributes } } }`, object{"f": object{"lang": object{"eq": "en"}}})["documents"]
+	if got := fmt.Sprint(found); got != "map[nodes:[map[attributes:map[lang:en year:2020]]] totalCount:1]" {
+		t.Error(got)
+	}
+}
+
+// TestUpdateDocument changes what is given, from the version that it was read at, and the log has both.
+func TestUpdateDocument(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token := s.Assistant()
+	id := s.NewContext(token, "Handbook")
+	if a := known(s, token, id, "a.txt", "text", `{"lang": "de", "year": 2024}`); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	document := int64(s.Documents(token, id)[0]["id"].(float64))
+	path := fmt.Sprintf("/v1/documents/%d", document)
+	has := func(a platform.Answer, name, attributes string) {
+		t.Helper()
+		if got := fmt.Sprint(platform.Member(t, a.JSON(t), "displayName"), " ", platform.Member(t, a.JSON(t), "attributes")); got != name+" "+attributes {
+			t.Error(got)
+		}
+	}
+	has(s.Must(200, "PUT", path, token, object{"displayName": "Valves", "attributes": nil}), "Valves", "map[lang:de year:2024]")
+	before := s.Must(200, "GET", path, token, nil)
+	has(s.Must(200, "PUT", path, token, object{"attributes": object{"year": 2025}}), "Valves", "map[year:2025]")
+	if a := asked(s, "GET", path, token, "If-None-Match", before.Header.Get("ETag")); a.Status != 200 {
+		t.Errorf("the ETag is as before: %d", a.Status)
+	}
+	platform.Scenario{Status: 400}.Judge(t, s.Do("PUT", path, token, object{"displayName": " ", "attributes": object{"or": 1}}))
+	_, codes := s.GQL(token, `mutation($id: ID!) { updateDocument(input: {id: $id, displayName: "x", ifVersion: 1}) { document { id } } }`, object{"id": globalid.ID{Type: "Document", Int: document}.Global()})
+	if !slices.Equal(codes, []string{"BAD_REQUEST"}) {
+		t.Errorf("of an old version: %v", codes)
+	}
+	var details string
+	s.Look(&details, `SELECT details::text FROM audit_events WHERE action = 'document.updated' ORDER BY id DESC LIMIT 1`)
+	for _, part := range []string{`"old"`, `"lang"`, "2024", "2025"} {
+		if !strings.Contains(details, part) {
+			t.Errorf("the log lacks %s: %s", part, details)
+		}
+	}
+}

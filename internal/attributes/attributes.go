@@ -1,0 +1,103 @@
+// Package attributes knows what is said of a document beside its text: a flat JSON object of texts, numbers and truth
+// values, and filters on it.
+package attributes
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"canopy/internal/problem"
+)
+
+// The bounds: how many attributes a document has, and the lengths of names and texts, in characters.
+const (
+	maxAttributes = 32
+	maxName       = 64
+	maxText       = 1000
+)
+
+// checker collects faults.
+type checker struct{ faults []problem.Fault }
+
+func (c *checker) fault(at, format string, args ...any) {
+	c.faults = append(c.faults, problem.Fault{Location: at, Message: fmt.Sprintf(format, args...)})
+}
+
+// Check gives attributes in the form in which they are kept, or each fault, located below at. Numbers are kept as doubles hold
+// them.
+func Check(at string, raw []byte) (json.RawMessage, []problem.Fault) {
+	var c checker
+	var all map[string]any
+	if err := json.Unmarshal(raw, &all); err != nil || all == nil {
+		c.fault(at, "must be a JSON object of strings, numbers and booleans")
+		return nil, c.faults
+	}
+	if len(all) > maxAttributes {
+		c.fault(at, "has more than %d members", maxAttributes)
+		return nil, c.faults
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if c.name(at, name) {
+			c.value(at+"."+name, all[name])
+		}
+	}
+	if c.faults != nil {
+		return nil, c.faults
+	}
+	return kept(all), nil
+}
+
+// kept writes JSON as it is stored. What was read as JSON can be written.
+func kept(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v)
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// combinators are the names that combine filters, and can't be those of attributes.
+var combinators = []string{"and", "or", "not"}
+
+// name checks the name of an attribute.
+func (c *checker) name(at, name string) bool {
+	switch {
+	case strings.TrimSpace(name) == "", utf8.RuneCountInString(name) > maxName:
+		c.fault(at, "has a name that is empty, or longer than %d characters", maxName)
+	case strings.ContainsFunc(name, unseen):
+		c.fault(at, "has a name with control characters, or such as turn the direction of writing")
+	case slices.Contains(combinators, name):
+		c.fault(at+"."+name, "is no name of an attribute: filters are combined by it")
+	default:
+		return true
+	}
+	return false
+}
+
+func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+
+// value checks the value of an attribute.
+func (c *checker) value(at string, v any) bool {
+	switch v := v.(type) {
+	case bool, float64:
+		return true
+	case string:
+		switch {
+		case utf8.RuneCountInString(v) > maxText:
+			c.fault(at, "is longer than %d characters", maxText)
+			return false
+		case strings.ContainsRune(v, 0):
+			c.fault(at, "must not contain NUL characters")
+			return false
+		}
+		return true
+	}
+	c.fault(at, "must be a string, a number or a boolean")
+	return false
+}
