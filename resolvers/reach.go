@@ -131,9 +131,7 @@ func (f *UserFilter) complete(v *check, at string) {
 func (f *RunFilter) complete(v *check, at string) { v.oneOf(at+"status", f.Status, runStates) }
 
 func (f *DocumentFilter) complete(v *check, at string) {
-	if string(f.Attributes) == "null" {
-		f.Attributes = nil
-	}
+	f.Attributes = given(f.Attributes)
 	v.oneOf(at+"status", f.Status, documentStates)
 	v.oneOf(at+"format", f.Format, documentFormats)
 }

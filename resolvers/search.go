@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"canopy/db"
@@ -13,7 +14,7 @@ import (
 // SearchContext finds the chunks of a context's ready documents that are closest to a prompt, best
 // first.
 func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64,
-	mode search.Mode, documentIDs []*globalid.ID, includeUnrelated bool,
+	mode search.Mode, documentIDs []*globalid.ID, includeUnrelated bool, attributes json.RawMessage,
 ) ([]*search.Hit, error) {
 	c, err := q.may(ctx, rule.SearchContext)
 	if err != nil {
@@ -29,7 +30,16 @@ func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt 
 	}
 	return q.Resolver.Search.Find(ctx, row, search.Query{
 		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, Mode: mode, Documents: documents, IncludeUnrelated: includeUnrelated,
+		Attributes: given(attributes),
 	})
+}
+
+// given is JSON that a caller has given; nil stands for null, too.
+func given(raw json.RawMessage) json.RawMessage {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
 }
 
 // documentsNamed reads the ids of the documents to search; nil stands for all.

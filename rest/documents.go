@@ -87,8 +87,9 @@ type searchHit struct {
 type searchInput struct {
 	ContextPath
 	Body struct {
-		Prompt           string `json:"prompt" doc:"What to look for"`
-		IncludeUnrelated *bool  `json:"includeUnrelated,omitempty" default:"false" doc:"Lists chunks without any likeness too, after all others, where there is room and the context's scoreThreshold is 0"`
+		Prompt           string           `json:"prompt" doc:"What to look for"`
+		Attributes       attributesFilter `json:"attributes,omitempty" doc:"Only documents whose attributes fit" example:"{\"lang\":{\"eq\":\"de\"},\"year\":{\"gte\":2024}}"`
+		IncludeUnrelated *bool            `json:"includeUnrelated,omitempty" default:"false" doc:"Lists chunks without any likeness too, after all others, where there is room and the context's scoreThreshold is 0"`
 	} `nameHint:"SearchRequest"`
 }
 
@@ -120,7 +121,7 @@ func (a *api) registerDocuments() {
 
 func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], error) {
 	all := in.Body.IncludeUnrelated
-	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil, all != nil && *all)
+	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil, all != nil && *all, json.RawMessage(in.Body.Attributes))
 	if err != nil {
 		return nil, err
 	}
@@ -239,4 +240,18 @@ func (a *attributes) UnmarshalJSON(raw []byte) error {
 func (attributes) Schema(huma.Registry) *huma.Schema {
 	value := &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: value}
+}
+
+// attributesFilter is a filter on attributes, which is checked where it is used.
+type attributesFilter json.RawMessage
+
+// UnmarshalJSON keeps what comes.
+func (a *attributesFilter) UnmarshalJSON(raw []byte) error {
+	*a = append((*a)[:0], raw...)
+	return nil
+}
+
+// Schema documents it.
+func (attributesFilter) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }

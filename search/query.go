@@ -1,12 +1,14 @@
 package search
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
 	"unicode/utf8"
 
 	"canopy/db"
+	"canopy/internal/attributes"
 	"canopy/internal/problem"
 	"canopy/internal/vector"
 )
@@ -28,14 +30,23 @@ type Query struct {
 	// Mode is SEMANTIC when empty.
 	Mode      Mode
 	Documents []int64
+	// Attributes is a filter on those of documents, as JSON; nil for none.
+	Attributes json.RawMessage
 	// IncludeUnrelated also lists chunks of similarity 0, which are left out otherwise.
 	IncludeUnrelated bool
 }
 
-// filter checks a query and completes it with the context's settings. Its error names each fault.
-func (q Query) filter(row *db.Context) (f vector.Filter, err error) {
-	if faults := q.faults(); len(faults) > 0 {
-		return f, problem.Invalid(faults...)
+// filter checks a query and completes it with the context's settings. It also gives the predicate that the attributes of
+// documents must fit; "" for none. Its error names each fault.
+func (q Query) filter(row *db.Context) (f vector.Filter, predicate string, err error) {
+	faults := q.faults()
+	if q.Attributes != nil {
+		var more []problem.Fault
+		predicate, more = attributes.Filter("attributes", q.Attributes)
+		faults = append(faults, more...)
+	}
+	if len(faults) > 0 {
+		return f, "", problem.Invalid(faults...)
 	}
 	f.Top, f.MinScore, f.Zeros = row.TopN, float32(row.ScoreThreshold), q.IncludeUnrelated
 	if q.TopN != nil {
@@ -50,7 +61,7 @@ func (q Query) filter(row *db.Context) (f vector.Filter, err error) {
 	for _, id := range q.Documents {
 		f.Documents[id] = struct{}{}
 	}
-	return f, nil
+	return f, predicate, nil
 }
 
 func (q Query) faults() (list []problem.Fault) {

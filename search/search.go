@@ -85,7 +85,10 @@ func (e *Engine) Forget(contextID int64) { e.vectors.Forget(contextID) }
 // Find gives the chunks of a context's ready documents that are closest to a prompt, best first. An
 // error is a *problem.Error, or nothing for a caller to see.
 func (e *Engine) Find(ctx context.Context, row *db.Context, q Query) ([]*Hit, error) {
-	filter, err := q.filter(row)
+	filter, predicate, err := q.filter(row)
+	if err == nil && predicate != "" {
+		err = e.fit(ctx, row, predicate, &filter)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +97,24 @@ func (e *Engine) Find(ctx context.Context, row *db.Context, q Query) ([]*Hit, er
 		return []*Hit{}, err
 	}
 	return e.read(ctx, row, hits)
+}
+
+// fit bounds a filter to the documents whose attributes fit a predicate: which documents count is known before any is ranked.
+func (e *Engine) fit(ctx context.Context, row *db.Context, predicate string, f *vector.Filter) error {
+	ids, err := e.store.FittingDocuments(ctx, row.ID, predicate)
+	if err != nil {
+		return err
+	}
+	fitting := make(map[int64]struct{}, len(ids))
+	for _, id := range ids {
+		if f.Documents == nil {
+			fitting[id] = struct{}{}
+		} else if _, named := f.Documents[id]; named {
+			fitting[id] = struct{}{}
+		}
+	}
+	f.Documents = fitting
+	return nil
 }
 
 // FindFor is Find for a run, in a context of the run's company that its starter may read at this moment.

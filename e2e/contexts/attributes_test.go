@@ -76,6 +76,52 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
+// TestSearchByAttributes: a filter decides which documents count before any is ranked.
+func TestSearchByAttributes(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.Work(nil)
+	token := s.Assistant()
+	id := s.NewContext(token, "Handbook")
+	for i := range 12 {
+		attributes := `{"year": ` + fmt.Sprint(2010+i) + `, "lang": "en"}`
+		if i == 3 {
+			attributes = `{"lang": "de"}`
+		}
+		known(s, token, id, fmt.Sprintf("%d.txt", i), strings.Repeat("honey ", 13-i)+"and "+strings.Repeat("other words ", i), attributes)
+	}
+	names := map[float64]string{}
+	for _, d := range s.Settle(token, id) {
+		names[d["id"].(float64)] = d["displayName"].(string)
+	}
+	found := func(filter any, want ...string) {
+		t.Helper()
+		var rest, graph []string
+		for _, hit := range s.Must(200, "POST", fmt.Sprintf("/context/relevant-docs/%d", id), token, object{"prompt": "honey", "attributes": filter}).JSON(t).([]any) {
+			rest = append(rest, names[hit.(map[string]any)["docId"].(float64)])
+		}
+		data := s.MustGQL(token, `query($c: ID!, $f: JSON) { searchContext(contextId: $c, prompt: "honey", attributes: $f) { document { displayName } } }`, object{"c": id, "f": filter})
+		for _, hit := range data["searchContext"].([]any) {
+			graph = append(graph, platform.Member(t, hit, "document.displayName").(string))
+		}
+		if !slices.Equal(rest, want) || !slices.Equal(graph, want) {
+			t.Errorf("%v: %v and %v, want %v", filter, rest, graph, want)
+		}
+	}
+	found(nil, "0.txt", "1.txt", "2.txt", "3.txt", "4.txt")
+	found(object{"lang": object{"eq": "de"}}, "3.txt")
+	found(object{"year": object{"gte": 2019}}, "9.txt", "10.txt", "11.txt")
+	found(object{"not": object{"year": object{"lt": 2020}}}, "3.txt", "10.txt", "11.txt")
+	found(object{"lang": object{"eq": "fr"}})
+	document := int64(s.Documents(token, id)[11]["id"].(float64))
+	s.Must(200, "PUT", fmt.Sprintf("/v1/documents/%d", document), token, object{"attributes": object{"lang": "fr"}})
+	found(object{"lang": object{"eq": "fr"}}, "11.txt")
+	a := s.Do("POST", fmt.Sprintf("/context/relevant-docs/%d", id), token, object{"prompt": "honey", "attributes": object{"year": object{"around": 2020}}})
+	if a.Status != 400 || !strings.Contains(string(a.Body), `"body.attributes.year.around"`) {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}
+
 // TestUpdateDocument changes what is given, from the version that it was read at, and the log has both.
 func TestUpdateDocument(t *testing.T) {
 	t.Parallel()

@@ -182,6 +182,8 @@ func fitting(op, member string, v hostile) hostile {
 	case v.name == "too long" && strings.HasSuffix(op, "Context") && (member == "description" || member == "prompt"),
 		v.name == "0" && (member == "shareState" || member == "graceSeconds"):
 		v.must, v.text = accepted, ""
+	case op == "updateDocument" && member == "attributes" && v.name == "object": // which they are
+		v.must = accepted
 	case strings.HasSuffix(op, "Secret") && member == "value": // which is sealed
 		v.text = ""
 	case op == "requestReset", op == "endSession", op == "searchContext": // which answer, and keep nothing
