@@ -26,7 +26,7 @@ func BenchmarkFittingDocuments(b *testing.B) {
 	var id int64
 	devtest.Check(b, s.pool.GetContext(b.Context(), &id, `SELECT max(id) FROM contexts`))
 	for b.Loop() {
-		ids, err := s.FittingDocuments(b.Context(), id, `(exists($."lang" ? (@ == "de")) && exists($."year" ? (@ >= 2020)))`)
+		ids, err := s.FittingDocuments(b.Context(), []int64{id}, `(exists($."lang" ? (@ == "de")) && exists($."year" ? (@ >= 2020)))`)
 		if err != nil || len(ids) != 500 {
 			b.Fatal(len(ids), err)
 		}

@@ -43,7 +43,7 @@ var (
 	qFoundChunks = prepare(`
 		WITH k AS MATERIALIZED (SELECT ` + chunkColumns + `, k.revision FROM chunks k WHERE k.id = ANY($2))
 		SELECT ` + chunkColumns + ` FROM k JOIN documents d ON d.id = k.document_id AND d.revision = k.revision AND ` + unindexed("d.status = 'ready'") + `
-		WHERE d.context_id = $1`)
+		WHERE d.context_id = ANY ($1::bigint[])`)
 )
 
 var (
@@ -80,11 +80,11 @@ func (c *Chunk) Document(ctx context.Context, s *Store, desk Desk) (*Document, e
 	return follow(ctx, s, c, chunkDocument, desk)
 }
 
-// FoundChunks reads chunks of a context that a search found, as one group; those that have gone since
+// FoundChunks reads chunks of contexts that a search found, as one group; those that have gone since
 // are left out.
-func (s *Store) FoundChunks(ctx context.Context, contextID int64, ids []int64) (map[int64]*Chunk, error) {
+func (s *Store) FoundChunks(ctx context.Context, contexts, ids []int64) (map[int64]*Chunk, error) {
 	var rows []*Chunk
-	err := s.list(ctx, &rows, qFoundChunks, contextID, ids)
+	err := s.list(ctx, &rows, qFoundChunks, contexts, ids)
 	return index(join(rows), func(c *Chunk) int64 { return c.ID }), err
 }
 

@@ -103,6 +103,13 @@ var (
 	contextCreator = edgeBy(func(c *Context) int64 { return orZero(c.UserID) }, usersByID)
 )
 
+// ContextsOf reads those of some contexts that are a desk's.
+func (s *Store) ContextsOf(ctx context.Context, desk Desk, ids []int64) (map[int64]*Context, error) {
+	var rows []*Context
+	err := s.list(ctx, &rows, qContextsByID, desk.args(ids)...)
+	return index(join(rows), (*Context).key), err
+}
+
 // Context reads one context of a desk.
 func (s *Store) Context(ctx context.Context, d Desk, id int64) (*Context, error) {
 	c := &Context{}

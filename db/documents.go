@@ -74,10 +74,10 @@ var (
 			content_hash, size, created_by, attributes, model, chunk_size, overlap)
 		SELECT x.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, x.embedding_model, x.chunk_size, x.overlap FROM contexts x WHERE x.id = $1
 		RETURNING ` + documentColumns)
-	// The context's documents are read by its key, however many others have such attributes.
+	// The contexts' documents are read by their keys, however many others have such attributes.
 	qFittingDocuments = prepare(`
 		SELECT array_agg(d.id) FROM documents d
-		WHERE d.context_id = $1 AND ` + unindexed("d.status = 'ready'") + ` AND ` + unindexed("d.attributes @@ $2::jsonpath"))
+		WHERE d.context_id = ANY ($1::bigint[]) AND ` + unindexed("d.status = 'ready'") + ` AND ` + unindexed("d.attributes @@ $2::jsonpath"))
 	qUpdateDocument   = prepare(`UPDATE documents d SET display_name = $2, attributes = $3::jsonb WHERE d.id = $1 RETURNING ` + documentColumns)
 	qDeleteDocument   = prepare(`DELETE FROM documents WHERE id = $1`)
 	qDropDocumentBlob = prepare(`
@@ -165,10 +165,10 @@ func (s *Store) UpdateDocument(ctx context.Context, d *Document) (*Document, err
 	return row, err
 }
 
-// FittingDocuments gives the ids of a context's ready documents whose attributes fit a predicate.
-func (s *Store) FittingDocuments(ctx context.Context, contextID int64, predicate string) ([]int64, error) {
+// FittingDocuments gives the ids of the contexts' ready documents whose attributes fit a predicate.
+func (s *Store) FittingDocuments(ctx context.Context, contexts []int64, predicate string) ([]int64, error) {
 	var ids pq.Int64Array
-	err := s.get(ctx, &ids, qFittingDocuments, contextID, predicate)
+	err := s.get(ctx, &ids, qFittingDocuments, contexts, predicate)
 	return ids, err
 }
 

@@ -189,7 +189,7 @@ var examples = map[query]example{
 	qStored:            whole("it sums the sizes of a context's documents", 5, "a.txt"),
 	qInsertDocument:    few(299, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "a", "a", 1, "txt", "text/plain", "h", 1, 299, "{}"),
 	qUpdateDocument:    few(299, "a.txt", `{"lang": "de"}`),
-	qFittingDocuments:  whole("it looks at the attributes of a context's documents", 5, `exists($."lang" ? (@ == "de"))`),
+	qFittingDocuments:  whole("it looks at the attributes of a context's documents", "{5}", `exists($."lang" ? (@ == "de"))`),
 	qDeleteDocument:    few(299),
 	qDropDocumentBlob:  few(299),
 	qDropContextBlobs:  few(299),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"canopy/db"
 	"canopy/internal/globalid"
@@ -32,6 +33,54 @@ func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt 
 		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, Mode: mode, Documents: documents, IncludeUnrelated: includeUnrelated,
 		Attributes: given(attributes),
 	})
+}
+
+// SearchContexts finds the chunks of the ready documents of several contexts that are closest to a prompt, best first.
+func (q Query) SearchContexts(ctx context.Context, contextIDs []*globalid.ID, prompt string, topN *int, scoreThreshold *float64,
+	mode search.Mode, includeUnrelated bool, attributes json.RawMessage,
+) ([]*search.Hit, error) {
+	c, err := q.may(ctx, rule.SearchContexts)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := q.someContexts(ctx, c, contextIDs)
+	if err != nil {
+		return nil, err
+	}
+	return q.Resolver.Search.FindAmong(ctx, rows, search.Query{
+		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, Mode: mode, IncludeUnrelated: includeUnrelated, Attributes: given(attributes),
+	})
+}
+
+// someContexts reads contexts, each once, in the order in which they are named. One that the caller can't read is not there.
+func (q Query) someContexts(ctx context.Context, c *caller, named []*globalid.ID) (rows []*db.Context, err error) {
+	var v check
+	if len(named) == 0 || len(named) > search.MaxContexts {
+		v.fault("contextIds", "must be 1 to %d contexts", search.MaxContexts)
+		return nil, v.err()
+	}
+	var ids []int64
+	for i, id := range named {
+		n, err := id.Of("Context", fmt.Sprintf("contextIds[%d]", i))
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ids, n) {
+			ids = append(ids, n)
+		}
+	}
+	found, err := q.Store.ContextsOf(ctx, c.desk(), ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		row := found[id]
+		if row == nil {
+			return nil, missing(db.ErrNoRows, "context", id)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // given is JSON that a caller has given; nil stands for null, too.

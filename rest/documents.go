@@ -125,9 +125,11 @@ func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], e
 	if err != nil {
 		return nil, err
 	}
-	return &one[[]searchHit]{mapped(hits, func(h *search.Hit) searchHit {
-		return searchHit{ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity}
-	})}, nil
+	return &one[[]searchHit]{mapped(hits, hitOf)}, nil
+}
+
+func hitOf(h *search.Hit) searchHit {
+	return searchHit{ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity}
 }
 
 // uploadInput is a request whose body is streamed.

@@ -109,6 +109,7 @@ func (a *api) registerSettings() {
 	})
 	a.registerDocument()
 	a.registerOriginals()
+	a.registerSeveral()
 }
 
 func (a *api) updateSettings(ctx context.Context, in *updateSettingsInput) (*tagged[contextSettings], error) {

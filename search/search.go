@@ -52,6 +52,8 @@ type Hit struct {
 	Similarity float64
 	Content    string
 	Chunk      *db.Chunk
+	// ContextID is the context that the chunk was found in.
+	ContextID int64
 }
 
 // denseWeight is the part that the context's model has in the similarity of a HYBRID search; shared
@@ -87,21 +89,27 @@ func (e *Engine) Forget(contextID int64) { e.vectors.Forget(contextID) }
 func (e *Engine) Find(ctx context.Context, row *db.Context, q Query) ([]*Hit, error) {
 	filter, predicate, err := q.filter(row)
 	if err == nil && predicate != "" {
-		err = e.fit(ctx, row, predicate, &filter)
+		err = e.fit(ctx, []int64{row.ID}, predicate, &filter)
 	}
 	if err != nil {
 		return nil, err
 	}
-	hits, err := e.rank(ctx, row, q.Prompt, cmp.Or(q.Mode, Semantic), filter)
+	hits, err := e.rank(ctx, row, &sought{text: q.Prompt}, cmp.Or(q.Mode, Semantic), filter)
 	if err != nil || len(hits) == 0 {
 		return []*Hit{}, err
 	}
-	return e.read(ctx, row, hits)
+	return e.read(ctx, hits, func(int64) int64 { return row.ID }, row.ID)
+}
+
+// sought is what is looked for. It is embedded once, in however many contexts it is.
+type sought struct {
+	text   string
+	vector []float32
 }
 
 // fit bounds a filter to the documents whose attributes fit a predicate: which documents count is known before any is ranked.
-func (e *Engine) fit(ctx context.Context, row *db.Context, predicate string, f *vector.Filter) error {
-	ids, err := e.store.FittingDocuments(ctx, row.ID, predicate)
+func (e *Engine) fit(ctx context.Context, contexts []int64, predicate string, f *vector.Filter) error {
+	ids, err := e.store.FittingDocuments(ctx, contexts, predicate)
 	if err != nil {
 		return err
 	}
@@ -135,7 +143,7 @@ func (e *Engine) FindFor(ctx context.Context, run *db.Run, contextID int64, q Qu
 }
 
 // rank ranks the chunks of a context.
-func (e *Engine) rank(ctx context.Context, row *db.Context, prompt string, mode Mode, f vector.Filter) ([]vector.Hit, error) {
+func (e *Engine) rank(ctx context.Context, row *db.Context, p *sought, mode Mode, f vector.Filter) ([]vector.Hit, error) {
 	if err := e.need(row.EmbeddingModel); err != nil && mode != Lexical {
 		return nil, err
 	}
@@ -144,22 +152,22 @@ func (e *Engine) rank(ctx context.Context, row *db.Context, prompt string, mode 
 	}
 	switch mode {
 	case Lexical:
-		return e.rankWords(ctx, row, prompt, f)
+		return e.rankWords(ctx, row, p, f)
 	case Hybrid:
-		return e.rankBoth(ctx, row, prompt, f)
+		return e.rankBoth(ctx, row, p, f)
 	}
 	if row.EmbeddingModel == lexical.Name {
-		return e.rankWords(ctx, row, prompt, f)
+		return e.rankWords(ctx, row, p, f)
 	}
-	return e.byMeaning(ctx, row, prompt, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.Search(v, f) })
+	return e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.Search(v, f) })
 }
 
-func (e *Engine) rankWords(ctx context.Context, row *db.Context, prompt string, f vector.Filter) ([]vector.Hit, error) {
+func (e *Engine) rankWords(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, error) {
 	x, err := e.sparseIndex(ctx, row)
 	if err != nil {
 		return nil, err
 	}
-	return e.scan(ctx, func() ([]vector.Hit, error) { return x.Search(lexical.Embed(prompt), f), nil })
+	return e.scan(ctx, func() ([]vector.Hit, error) { return x.Search(lexical.Embed(p.text), f), nil })
 }
 
 // scanPlaces is how many indexes are searched through at the same time: each keeps a processor busy. One branch alone gets half.
@@ -177,29 +185,43 @@ func (e *Engine) scan(ctx context.Context, do func() ([]vector.Hit, error)) ([]v
 }
 
 // byMeaning searches the dense index of a context, if it has one, for the prompt's vector.
-func (e *Engine) byMeaning(ctx context.Context, row *db.Context, prompt string, search func(*vector.Dense, []float32) ([]vector.Hit, error)) ([]vector.Hit, error) {
+func (e *Engine) byMeaning(ctx context.Context, row *db.Context, p *sought, search func(*vector.Dense, []float32) ([]vector.Hit, error)) ([]vector.Hit, error) {
 	x, err := e.denseIndex(ctx, row)
 	if err != nil || x == nil || x.Len() == 0 {
 		return nil, err
 	}
-	if err := e.spend(ctx, row, prompt); err != nil {
-		return nil, err
-	}
-	vectors, err := e.Embeddings.Embed(ctx, []string{prompt})
-	if err == nil {
+	if err = e.embed(ctx, row, p); err == nil {
 		var hits []vector.Hit
-		if hits, err = e.scan(ctx, func() ([]vector.Hit, error) { return search(x, vectors[0]) }); err == nil {
+		if hits, err = e.scan(ctx, func() ([]vector.Hit, error) { return search(x, p.vector) }); err == nil {
 			return hits, nil
 		}
 	}
+	var full *problem.Error
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case errors.As(err, &full):
+		return nil, err
 	case errors.Is(err, vector.ErrDimensions), errors.Is(err, embed.ErrDimensions):
 		return nil, problem.Bad("the embedding model %q gives vectors of another length than those of the context: process its documents anew (reprocessContext)",
 			row.EmbeddingModel).With("model_changed")
 	}
 	return nil, problem.Away("the embedding model "+row.EmbeddingModel, err)
+}
+
+// embed gives what is sought its vector, unless it has one.
+func (e *Engine) embed(ctx context.Context, row *db.Context, p *sought) error {
+	if p.vector != nil {
+		return nil
+	}
+	if err := e.spend(ctx, row, p.text); err != nil {
+		return err
+	}
+	vectors, err := e.Embeddings.Embed(ctx, []string{p.text})
+	if err == nil {
+		p.vector = vectors[0]
+	}
+	return err
 }
 
 // spend counts the tokens of a prompt against the day of the context's company.
@@ -211,37 +233,44 @@ func (e *Engine) spend(ctx context.Context, row *db.Context, prompt string) erro
 	return e.store.Spend(ctx, row.AccountID, quota.EmbeddingTokensPerDay, int64(tokens))
 }
 
-// rankBoth ranks by the context's model and by shared words together. Both searches give all that they
-// have: a chunk's similarity does not depend on how many hits are asked for.
-func (e *Engine) rankBoth(ctx context.Context, row *db.Context, prompt string, f vector.Filter) ([]vector.Hit, error) {
-	all := f
-	all.MinScore = 0 // the threshold bounds the sum
-	dense, err := e.byMeaning(ctx, row, prompt, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.All(v, all) })
-	if err != nil {
-		return nil, err
-	}
-	x, err := e.sparseIndex(ctx, row)
-	if err != nil {
-		return nil, err
-	}
-	words, err := e.scan(ctx, func() ([]vector.Hit, error) { return x.All(lexical.Embed(prompt), all), nil })
+// rankBoth ranks by the context's model and by shared words together.
+func (e *Engine) rankBoth(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, error) {
+	dense, words, err := e.both(ctx, row, p, f)
 	return vector.Fuse(f, denseWeight, dense, words), err
 }
 
-// read gives the content of hits, in their order.
-func (e *Engine) read(ctx context.Context, row *db.Context, hits []vector.Hit) ([]*Hit, error) {
+// both gives all that the context's model finds, and all that shared words find: a chunk's similarity does not depend on how
+// many hits are asked for.
+func (e *Engine) both(ctx context.Context, row *db.Context, p *sought, f vector.Filter) (dense, words []vector.Hit, err error) {
+	f.MinScore = 0 // the threshold bounds the sum
+	if row.EmbeddingModel != lexical.Name {
+		dense, err = e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.All(v, f) })
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := e.sparseIndex(ctx, row)
+	if err != nil {
+		return nil, nil, err
+	}
+	words, err = e.scan(ctx, func() ([]vector.Hit, error) { return x.All(lexical.Embed(p.text), f), nil })
+	return dense, words, err
+}
+
+// read gives the content of hits, in their order. contextOf tells which of the contexts a chunk is of.
+func (e *Engine) read(ctx context.Context, hits []vector.Hit, contextOf func(chunk int64) int64, contexts ...int64) ([]*Hit, error) {
 	ids := make([]int64, len(hits))
 	for i, h := range hits {
 		ids[i] = h.Chunk
 	}
-	found, err := e.store.FoundChunks(ctx, row.ID, ids)
+	found, err := e.store.FoundChunks(ctx, contexts, ids)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]*Hit, 0, len(hits))
 	for _, h := range hits {
 		if k := found[h.Chunk]; k != nil {
-			list = append(list, &Hit{Similarity: float64(h.Similarity), Content: k.Content, Chunk: k})
+			list = append(list, &Hit{Similarity: float64(h.Similarity), Content: k.Content, Chunk: k, ContextID: contextOf(k.ID)})
 		}
 	}
 	return list, nil

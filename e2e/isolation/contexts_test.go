@@ -116,6 +116,9 @@ func contextRows() []restRow {
 			d, c := a.freshDocument()
 			return []any{c, d}
 		}, want: onDesk},
+		{op: "searchContexts", body: func(a *ask) any {
+			return object{"prompt": "a word", "contextIds": []int64{a.aSearchedContext()}}
+		}, want: onDesk},
 		{op: "searchContext", path: func(a *ask) []any { return []any{a.aSearchedContext()} }, body: func(*ask) any {
 			return object{"prompt": "a word"}
 		}, want: onDesk},
@@ -138,6 +141,10 @@ func contextGraphRows() []graphRow {
 			fields: "Query.searchContext SearchHit.document SearchHit.chunk Document.context Document.chunks Document.creator Chunk.document",
 			query: `query($id: ID!){ searchContext(contextId: $id, prompt: "word") { content chunk { content document { originalName } }
 				document { originalUrl context { name } creator { email } chunks { nodes { content } totalCount } } } }`,
+			variables: one((*ask).aSearchedContext), want: onDesk,
+		},
+		{
+			fields: "Query.searchContexts", query: `query($id: ID!){ searchContexts(contextIds: [$id], prompt: "word") { content } }`,
 			variables: one((*ask).aSearchedContext), want: onDesk,
 		},
 		{fields: "ContextTool.parameters", query: `query($id: ID!){ context(id: $id) { tools { parameters { type } } } }`, variables: one((*ask).freshContext), want: onDesk},

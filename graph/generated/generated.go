@@ -294,6 +294,7 @@ type QueryResolver interface {
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
 	Documents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
 	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
+	SearchContexts(ctx context.Context, contextIds []*globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
 	Agents(ctx context.Context, accountID *globalid.ID, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	DiagramCheck(ctx context.Context, diagram json.RawMessage) (*diagram.Checked, error)
@@ -2813,6 +2814,26 @@ type Query {
     "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
     includeUnrelated: Boolean! = false
     "Only documents whose attributes fit: ` + "`" + `{lang: {eq: \"de\"}, year: {gte: 2024}}` + "`" + `, as in ` + "`" + `DocumentFilter` + "`" + `."
+    attributes: JSON
+  ): [SearchHit!]! @needs(app: [ASSISTANT], right: "context.read")
+  """
+  The chunks of the ready documents of several contexts that are closest to a prompt, best first. Where the contexts have
+  several models, whose likenesses don't compare, hits are ordered by their part of the greatest that their own model has found. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
+  """
+  searchContexts(
+    "The contexts, 1 to 20."
+    contextIds: [ID!]!
+    "What to look for."
+    prompt: String!
+    "How many hits at most, 1 to 100; the largest number of the contexts when left out."
+    topN: Int
+    "Smallest similarity of a hit, 0 to 1, in every mode; each context's own when left out."
+    scoreThreshold: Float
+    "What to compare."
+    mode: SearchMode! = SEMANTIC
+    "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
+    includeUnrelated: Boolean! = false
+    "Only documents whose attributes fit, as in ` + "`" + `searchContext` + "`" + `."
     attributes: JSON
   ): [SearchHit!]! @needs(app: [ASSISTANT], right: "context.read")
   "An account's agents, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
@@ -6804,6 +6825,68 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 		return nil, err
 	}
 	args["attributes"] = arg7
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_searchContexts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "contextIds",
+		func(ctx context.Context, v any) ([]*globalid.ID, error) {
+			return ec.unmarshalNID2ᚕᚖcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["contextIds"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "prompt",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["prompt"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "topN",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["topN"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "scoreThreshold",
+		func(ctx context.Context, v any) (*float64, error) {
+			return ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["scoreThreshold"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "mode",
+		func(ctx context.Context, v any) (search.Mode, error) {
+			return ec.unmarshalNSearchMode2canopyᚋsearchᚐMode(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["mode"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeUnrelated"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "attributes",
+		func(ctx context.Context, v any) (json.RawMessage, error) {
+			return ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["attributes"] = arg6
 	return args, nil
 }
 
@@ -17090,6 +17173,47 @@ func (ec *executionContext) fieldContext_Query_searchContext(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_searchContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_searchContexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_searchContexts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().SearchContexts(ctx, fc.Args["contextIds"].([]*globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
+			return ec.marshalNSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_searchContexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_searchContexts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -31616,6 +31740,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "searchContexts":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_searchContexts(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "agents":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_agents(ctx, field)
@@ -36569,6 +36700,36 @@ func (ec *executionContext) marshalNID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(c
 	ret := make(graphql.Array, len(v))
 	for i := range v {
 		ret[i] = ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNID2ᚕᚖcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, v any) ([]*globalid.ID, error) {
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*globalid.ID, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNID2ᚕᚖcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, sel ast.SelectionSet, v []*globalid.ID) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, sel, v[i])
 	}
 
 	for _, e := range ret {

@@ -70,6 +70,7 @@ var (
 	Context                          = &Rule{Field: "Query.context", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Documents                        = &Rule{Field: "Query.documents", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	SearchContext                    = &Rule{Field: "Query.searchContext", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
+	SearchContexts                   = &Rule{Field: "Query.searchContexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Agents                           = &Rule{Field: "Query.agents", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	Agent                            = &Rule{Field: "Query.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	DiagramCheck                     = &Rule{Field: "Query.diagramCheck", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
@@ -221,6 +222,7 @@ var all = []*Rule{
 	Context,
 	Documents,
 	SearchContext,
+	SearchContexts,
 	Agents,
 	Agent,
 	DiagramCheck,

@@ -1,0 +1,142 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"canopy/db"
+	"canopy/internal/models/lexical"
+	"canopy/internal/vector"
+)
+
+// MaxContexts bounds the contexts of one search.
+const MaxContexts = 20
+
+// FindAmong is Find in several contexts of an account at once, as if the chunks of all were in one. Where a query does not say,
+// each context's threshold bounds its own hits, and the largest topN is that of all. The prompt is embedded once, and neither
+// hits nor contexts make more statements, once the indexes are in memory.
+func (e *Engine) FindAmong(ctx context.Context, rows []*db.Context, q Query) ([]*Hit, error) {
+	s := &several{Engine: e, rows: rows, mode: cmp.Or(q.Mode, Semantic), sought: &sought{text: q.Prompt}, place: map[int64]int{}}
+	if err := s.prepare(ctx, q); err != nil {
+		return nil, err
+	}
+	rank := s.apart
+	if s.mode == Hybrid && slices.ContainsFunc(rows, func(row *db.Context) bool { return row.EmbeddingModel != lexical.Name }) {
+		rank = s.together
+	}
+	hits, err := rank(ctx)
+	if err != nil || len(hits) == 0 {
+		return []*Hit{}, err
+	}
+	return e.read(ctx, hits, func(chunk int64) int64 { return rows[s.place[chunk]].ID }, s.ids()...)
+}
+
+// several is one search of several contexts.
+type several struct {
+	*Engine
+	rows    []*db.Context
+	filters []vector.Filter
+	mode    Mode
+	sought  *sought
+	top     int
+	// place tells which of the contexts a found chunk is of.
+	place map[int64]int
+}
+
+func (s *several) ids() []int64 {
+	ids := make([]int64, len(s.rows))
+	for i, row := range s.rows {
+		ids[i] = row.ID
+	}
+	return ids
+}
+
+// prepare completes the query with the settings of each context, and resolves its filter on attributes.
+func (s *several) prepare(ctx context.Context, q Query) (err error) {
+	var predicate string
+	s.filters = make([]vector.Filter, len(s.rows))
+	for i, row := range s.rows {
+		if s.filters[i], predicate, err = q.filter(row); err != nil {
+			return err
+		}
+		s.top = max(s.top, s.filters[i].Top)
+	}
+	if predicate == "" {
+		return nil
+	}
+	all := s.filters[0] // the documents that count are the same in each
+	if err := s.fit(ctx, s.ids(), predicate, &all); err != nil {
+		return err
+	}
+	for i := range s.filters {
+		s.filters[i].Documents = all.Documents
+	}
+	return nil
+}
+
+// apart ranks the contexts one by one. Likenesses by one model compare. By another they may be larger throughout: where the
+// contexts have several models, hits are ordered by their part of the greatest likeness that their own model has found.
+func (s *several) apart(ctx context.Context) ([]vector.Hit, error) {
+	greatest := map[string]float32{}
+	var all []vector.Hit
+	for i, row := range s.rows {
+		hits, err := s.rank(ctx, row, s.sought, s.mode, s.filters[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range hits {
+			s.place[h.Chunk] = i
+			greatest[s.model(i)] = max(greatest[s.model(i)], h.Similarity)
+		}
+		all = append(all, hits...)
+	}
+	part := func(h vector.Hit) float32 {
+		if most := greatest[s.model(s.place[h.Chunk])]; len(greatest) > 1 && most > 0 {
+			return h.Similarity / most
+		}
+		return h.Similarity
+	}
+	slices.SortFunc(all, func(a, b vector.Hit) int {
+		return cmp.Or(cmp.Compare(part(b), part(a)), cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Chunk, b.Chunk))
+	})
+	return all[:min(s.top, len(all))], nil
+}
+
+// model is what a context's chunks are compared by.
+func (s *several) model(i int) string {
+	if s.mode == Lexical {
+		return lexical.Name
+	}
+	return s.rows[i].EmbeddingModel
+}
+
+// together fuses what all contexts have, so that the best chunk of a context in which little fits is not as good as the best of all.
+func (s *several) together(ctx context.Context) ([]vector.Hit, error) {
+	var dense, words []vector.Hit
+	for i, row := range s.rows {
+		if err := s.need(row.EmbeddingModel); err != nil {
+			return nil, err
+		}
+		d, w, err := s.both(ctx, row, s.sought, s.filters[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, list := range [][]vector.Hit{d, w} {
+			for _, h := range list {
+				s.place[h.Chunk] = i
+			}
+		}
+		dense, words = append(dense, d...), append(words, w...)
+	}
+	all := s.filters[0]
+	all.Top, all.MinScore = len(s.place), 0
+	fits := func(h vector.Hit) bool { return h.Similarity >= s.filters[s.place[h.Chunk]].MinScore }
+	var hits []vector.Hit
+	for _, h := range vector.Fuse(all, denseWeight, dense, words) {
+		if len(hits) < s.top && fits(h) {
+			hits = append(hits, h)
+		}
+	}
+	return hits, nil
+}
