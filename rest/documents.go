@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"canopy/db"
+	"canopy/internal/extract"
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
 	"canopy/internal/paging"
@@ -146,7 +147,7 @@ func (a *api) registerUpload() {
 		id: "uploadDocument", rule: rule.UploadDocument, method: http.MethodPost, path: "/context/upload/{contextId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge}, status: http.StatusOK,
 		summary: "Upload a document",
-		description: "Stores one document (.pdf, .docx, .doc, .txt, .md, .csv) and has it processed. The answer is its UUID, " +
+		description: "Stores one document (" + extract.Extensions() + ") and has it processed. The answer is its UUID, " +
 			"the fileName of the listing, which tells how the processing goes.",
 		upload: &huma.RequestBody{
 			Description: "Exactly one file, in the field named file", Required: true,
