@@ -53,7 +53,7 @@ export that goes on where another has ended should begin a minute earlier, and k
 The tree hangs below a company of its own under the root; each of its companies has as many
 children as --fanout says, level by level. Users and permissions are made for the first ones.`},
 	{name: "context import", args: "PATH…", short: "Uploads files and folders to a context", setup: contextImportCommand, long: `
-Uploads the files below the paths that are of a format that is read: `+extract.Extensions()+`. What the context holds
+Uploads the files below the paths that are of a format that is read: ` + extract.Extensions() + `. What the context holds
 already, by the hash of its content, is left out, so the same command goes on after an interruption.
 It acts for an API key: CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that of .data/dev.json.`},
 	{name: "webhook listen", short: "Receives deliveries on this machine, verifies and prints them", setup: webhookListenCommand, long: `
