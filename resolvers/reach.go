@@ -10,6 +10,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/extract"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
@@ -115,12 +116,19 @@ type RunFilter struct {
 	Or                         []*RunFilter
 }
 
-// The states and formats that filters name.
+// The states that filters name.
 var (
-	runStates       = []string{db.RunRunning, db.RunFinished, db.RunFailed}
-	documentStates  = []string{"pending", "processing", "ready", "failed"}
-	documentFormats = []string{"pdf", "docx", "doc", "txt", "md", "csv"}
+	runStates      = []string{db.RunRunning, db.RunFinished, db.RunFailed}
+	documentStates = []string{"pending", "processing", "ready", "failed"}
 )
+
+// documentFormats are the formats that filters name.
+func documentFormats() (names []string) {
+	for _, f := range extract.Formats {
+		names = append(names, string(f))
+	}
+	return names
+}
 
 func (f *UserFilter) complete(v *check, at string) {
 	if f.Email != nil {
@@ -133,7 +141,7 @@ func (f *RunFilter) complete(v *check, at string) { v.oneOf(at+"status", f.Statu
 func (f *DocumentFilter) complete(v *check, at string) {
 	f.Attributes = given(f.Attributes)
 	v.oneOf(at+"status", f.Status, documentStates)
-	v.oneOf(at+"format", f.Format, documentFormats)
+	v.oneOf(at+"format", f.Format, documentFormats())
 }
 
 // oneOf checks a word, if there is any.

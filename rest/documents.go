@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"canopy/db"
+	"canopy/internal/extract"
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
 	"canopy/internal/paging"
@@ -76,8 +77,8 @@ type documentPath struct {
 	DocID int64 `path:"docId" doc:"The document's id"`
 }
 
-// searchHit is a found chunk.
-type searchHit struct {
+// SearchHit is a found chunk.
+type SearchHit struct {
 	ID         int64   `json:"id" doc:"The chunk's id"`
 	DocID      int64   `json:"docId" doc:"The id of the document that it is a piece of"`
 	Content    string  `json:"content"`
@@ -119,17 +120,17 @@ func (a *api) registerDocuments() {
 	}, a.search)
 }
 
-func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], error) {
+func (a *api) search(ctx context.Context, in *searchInput) (*one[[]SearchHit], error) {
 	all := in.Body.IncludeUnrelated
 	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil, all != nil && *all, json.RawMessage(in.Body.Attributes))
 	if err != nil {
 		return nil, err
 	}
-	return &one[[]searchHit]{mapped(hits, hitOf)}, nil
+	return &one[[]SearchHit]{mapped(hits, hitOf)}, nil
 }
 
-func hitOf(h *search.Hit) searchHit {
-	return searchHit{ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity}
+func hitOf(h *search.Hit) SearchHit {
+	return SearchHit{ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity}
 }
 
 // uploadInput is a request whose body is streamed.
@@ -155,7 +156,7 @@ func (a *api) registerUpload() {
 		id: "uploadDocument", rule: rule.UploadDocument, method: http.MethodPost, path: "/context/upload/{contextId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge}, status: http.StatusOK,
 		summary: "Upload a document",
-		description: "Stores one document (.pdf, .docx, .doc, .txt, .md, .csv) and has it processed. The answer is its UUID, " +
+		description: "Stores one document (" + extract.Extensions() + ") and has it processed. The answer is its UUID, " +
 			"the fileName of the listing, which tells how the processing goes.",
 		upload: &huma.RequestBody{
 			Description: "Exactly one file, in the field named file, at the end; before it may stand its attributes", Required: true,

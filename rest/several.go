@@ -13,7 +13,7 @@ import (
 // foundHit is a found chunk of one of several contexts.
 type foundHit struct {
 	ContextID int64 `json:"contextId" doc:"The id of the context that it was found in"`
-	searchHit
+	SearchHit
 }
 
 type searchContextsInput struct {

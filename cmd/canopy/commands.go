@@ -1,5 +1,7 @@
 package main
 
+import "canopy/internal/extract"
+
 // commands lists what the program does, in the order of its help.
 var commands = []command{
 	{name: "dev", short: "Runs the whole platform here, on private servers, with demo data", setup: devCommand, long: `
@@ -51,7 +53,7 @@ export that goes on where another has ended should begin a minute earlier, and k
 The tree hangs below a company of its own under the root; each of its companies has as many
 children as --fanout says, level by level. Users and permissions are made for the first ones.`},
 	{name: "context import", args: "PATH…", short: "Uploads files and folders to a context", setup: contextImportCommand, long: `
-Uploads the .pdf, .docx, .doc, .txt, .md and .csv files below the paths. What the context holds
+Uploads the files below the paths that are of a format that is read: ` + extract.Extensions() + `. What the context holds
 already, by the hash of its content, is left out, so the same command goes on after an interruption.
 It acts for an API key: CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that of .data/dev.json.`},
 	{name: "webhook listen", short: "Receives deliveries on this machine, verifies and prints them", setup: webhookListenCommand, long: `

@@ -122,6 +122,46 @@ func TestSearchByAttributes(t *testing.T) {
 	}
 }
 
+// TestSearchContexts: what is found in several contexts comes in one order, with where it was found; one that can't be read is not there.
+func TestSearchContexts(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.Work(nil)
+	token := s.Assistant()
+	var ids []int64
+	for i := range 3 {
+		id := s.NewContext(token, fmt.Sprintf("Shelf %d", i))
+		for j := range 2 {
+			n := 2*i + j
+			known(s, token, id, fmt.Sprintf("%d.txt", n), strings.Repeat("honey ", 6-n)+"and "+strings.Repeat("other words ", n), fmt.Sprintf(`{"shelf": %d}`, i))
+		}
+		s.Settle(token, id)
+		ids = append(ids, id)
+	}
+	for _, mode := range []string{"SEMANTIC", "LEXICAL", "HYBRID"} {
+		var rest, graph []string
+		body := object{"contextIds": []int64{ids[2], ids[0], ids[2]}, "prompt": "honey", "mode": mode, "topN": 3}
+		for _, hit := range s.Must(200, "POST", "/v1/contexts/search", token, body).JSON(t).([]any) {
+			rest = append(rest, fmt.Sprint(platform.Member(t, hit, "contextId"), strings.Count(platform.Member(t, hit, "content").(string), "honey")))
+		}
+		if want := []string{fmt.Sprint(ids[0], 6), fmt.Sprint(ids[0], 5), fmt.Sprint(ids[2], 2)}; !slices.Equal(rest, want) {
+			t.Errorf("%s: %v, want %v", mode, rest, want)
+		}
+		data := s.MustGQL(token, `query($c: [ID!]!, $m: SearchMode!) { searchContexts(contextIds: $c, prompt: "honey", mode: $m, attributes: {shelf: {gt: 0}}) { document { displayName } } }`,
+			object{"c": ids, "m": mode})
+		for _, hit := range data["searchContexts"].([]any) {
+			graph = append(graph, platform.Member(t, hit, "document.displayName").(string))
+		}
+		if want := []string{"2.txt", "3.txt", "4.txt", "5.txt"}; !slices.Equal(graph, want) {
+			t.Errorf("%s: %v, want %v", mode, graph, want)
+		}
+	}
+	for _, bad := range []object{{"contextIds": []int64{}, "prompt": "a"}, {"contextIds": make([]int64, 21), "prompt": "a"}, {"contextIds": ids, "prompt": ""}} {
+		platform.Scenario{Status: 400}.Judge(t, s.Do("POST", "/v1/contexts/search", token, bad))
+	}
+	s.Must(404, "POST", "/v1/contexts/search", token, object{"contextIds": []int64{ids[0], 1 << 40}, "prompt": "honey"})
+}
+
 // TestUpdateDocument changes what is given, from the version that it was read at, and the log has both.
 func TestUpdateDocument(t *testing.T) {
 	t.Parallel()

@@ -179,7 +179,7 @@ func fitting(op, member string, v hostile) hostile {
 	switch {
 	case v.name == "turned" && (member == "name" || persons), v.name == "link" && persons:
 		v.must = refused
-	case v.name == "too long" && strings.HasSuffix(op, "Context") && (member == "description" || member == "prompt"),
+	case v.name == "too long" && (strings.HasSuffix(op, "Context") || op == "searchContexts") && (member == "description" || member == "prompt"),
 		v.name == "0" && (member == "shareState" || member == "graceSeconds"):
 		v.must, v.text = accepted, ""
 	case op == "updateDocument" && member == "attributes" && v.name == "object": // which they are

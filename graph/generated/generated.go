@@ -3068,8 +3068,8 @@ type Mutation {
   "Makes a context private or shared. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   shareContext("The context." input: ShareContextInput!): ShareContextPayload @needs(app: [ASSISTANT], right: "context.write")
   """
-  Stores a document (.pdf, .docx, .doc, .txt, .md, .csv) and has it processed; ` + "`" + `documentUpdated` + "`" + ` tells
-  how that goes. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
+  Stores a document (.pdf, .docx, .doc, .txt, .md, .csv, .html, .pptx, .xlsx, .odt, .epub) and has it processed;
+  ` + "`" + `documentUpdated` + "`" + ` tells how that goes. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
   uploadDocument("The document." input: UploadDocumentInput!): UploadDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Changes the name and the attributes of a document. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."

@@ -1,29 +1,14 @@
 package extract
 
-import (
-	"archive/zip"
-	"context"
-	"encoding/xml"
-	"errors"
-	"io"
-	"path"
-	"strings"
-)
+import "context"
 
-const (
-	// maxEntries is how many files a DOCX archive may hold; real ones hold a few thousand pictures.
-	maxEntries = 20_000
-	// maxSideParts bounds the headers, footers and parts of notes that are read.
-	maxSideParts = 200
-)
+// maxSideParts bounds the headers, footers and parts of notes that are read.
+const maxSideParts = 200
 
-// wordPackage is an open DOCX file (ECMA-376): parts by lower-case name, and the main part's
-// relations. All parts together may unpack to twice what one part may.
+// wordPackage is an open DOCX file (ECMA-376).
 type wordPackage struct {
-	parts  map[string]*zip.File
-	main   string
-	budget int64
-	limits Limits
+	*archive
+	main string
 }
 
 // readDOCX reads the text of a WordprocessingML package: page headers, the body with its footnotes
@@ -64,68 +49,15 @@ func openPackage(src source, limits Limits) (*wordPackage, error) {
 		// The only OLE file that is a .docx is one with a password ([MS-OFFCRYPTO] 2.3).
 		return nil, oleFailure(src)
 	}
-	archive, err := zip.NewReader(src.file, src.size)
+	parts, err := openArchive(src, limits)
 	if err != nil {
-		return nil, failDamaged
-	}
-	if len(archive.File) > maxEntries {
-		return nil, failUnpacked
-	}
-	pkg := &wordPackage{parts: map[string]*zip.File{}, budget: 2 * limits.Part, limits: limits}
-	for _, f := range archive.File {
-		pkg.parts[strings.ToLower(strings.TrimPrefix(f.Name, "/"))] = f
-	}
-	if err := pkg.findMain(); err != nil {
 		return nil, err
 	}
-	return pkg, nil
-}
-
-// findMain follows the package's relation to its main part.
-func (p *wordPackage) findMain() error {
-	p.main = "word/document.xml"
-	rels, err := p.relations("")
+	main, err := parts.mainPart("word/document.xml", failNotWord)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, r := range rels {
-		if r.kind == "officeDocument" {
-			p.main = r.target
-		}
-	}
-	if p.parts[p.main] == nil {
-		return failNotWord
-	}
-	return nil
-}
-
-// relation is a link from one part to another inside the package.
-type relation struct{ kind, target string }
-
-// relations reads the links of a part ("" for the package). A part without any has no such file.
-func (p *wordPackage) relations(part string) (rels []relation, err error) {
-	dir, name := path.Split(part)
-	file := dir + "_rels/" + name + ".rels"
-	if p.parts[file] == nil {
-		return nil, nil
-	}
-	err = p.read(file, func(x *xmlReader) error {
-		return x.each(func(e xml.StartElement) error {
-			if e.Name.Local != "Relationship" || attr(e, "TargetMode") == "External" {
-				return nil
-			}
-			kind, target := attr(e, "Type"), attr(e, "Target")
-			if !strings.HasPrefix(target, "/") {
-				target = path.Join(dir, target)
-			}
-			rels = append(rels, relation{
-				kind:   kind[strings.LastIndexByte(kind, '/')+1:],
-				target: strings.ToLower(strings.TrimPrefix(path.Clean(target), "/")),
-			})
-			return nil
-		})
-	})
-	return rels, err
+	return &wordPackage{archive: parts, main: main}, nil
 }
 
 // side gives the parts of a kind that the main part links to, each once.
@@ -167,46 +99,4 @@ func (p *wordPackage) writeSide(ctx context.Context, b *textBuilder, kind string
 		}
 	}
 	return nil
-}
-
-// read opens a part and hands it to fn as XML, within the limits on unpacked bytes.
-func (p *wordPackage) read(part string, fn func(*xmlReader) error) error {
-	file := p.parts[part]
-	in, err := file.Open()
-	if err != nil {
-		return failDamaged
-	}
-	defer in.Close() //nolint:errcheck // opened for reading only
-	limited := &cappedReader{in: in, left: min(p.limits.Part, p.budget)}
-	err = fn(newXMLReader(limited))
-	p.budget -= min(p.limits.Part, p.budget) - limited.left
-	if err == nil || isFailure(err) {
-		return err
-	}
-	// What encoding/xml and the unpacker complain about is in the file.
-	return failDamaged
-}
-
-func isFailure(err error) bool {
-	var f *Failure
-	return errors.As(err, &f)
-}
-
-// cappedReader ends with failUnpacked instead of going past a number of bytes.
-type cappedReader struct {
-	in   io.Reader
-	left int64
-}
-
-func (r *cappedReader) Read(buf []byte) (int, error) {
-	if r.left <= 0 {
-		var one [1]byte
-		if n, err := r.in.Read(one[:]); n == 0 {
-			return 0, err
-		}
-		return 0, failUnpacked
-	}
-	n, err := r.in.Read(buf[:min(int64(len(buf)), r.left)])
-	r.left -= int64(n)
-	return n, err
 }

@@ -1,4 +1,4 @@
-// Package extract turns a document (PDF, DOCX, DOC, RTF, plain text, Markdown, CSV) into clean UTF-8
+// Package extract turns a document (see [Formats]) into clean UTF-8
 // text with marks that tell where its pages, heading sections and rows start.
 //
 // Documents come from strangers, so the work is done by a child process: a [Runner] starts the own
@@ -26,7 +26,7 @@ type Result struct {
 	// Header is the header row of a CSV file as it stands in Text, without its line end. It is empty
 	// for other formats, and where the first row looks like data or is longer than a header should be.
 	Header string
-	// Pages is the number of pages of a PDF, and 0 for formats that have no fixed pages.
+	// Pages is the number of pages of a PDF or of slides, and 0 for formats that have no fixed pages.
 	Pages int
 	// SkippedPages is the number of pages of a PDF that could not be read.
 	SkippedPages int
@@ -41,7 +41,7 @@ type Mark struct {
 	Page int
 	// Heading is the text of the innermost heading above.
 	Heading string
-	// Row counts the records of a CSV file from 1, the header row included, as a spreadsheet shows
+	// Row counts the records of a CSV file, or the rows of a sheet, from 1, the header row included, as a spreadsheet shows
 	// them. Past the first million rows a mark stands only for every 64 bytes of rows.
 	Row int
 }
@@ -53,7 +53,7 @@ type Limits struct {
 	Text int
 	// Pages is the number of pages of a PDF; 50,000 by default.
 	Pages int
-	// Part is the unpacked size in bytes of one part of a DOCX file, and of a picture-free DOC
+	// Part is the unpacked size in bytes of one part of an archive such as a DOCX file, and of a picture-free DOC
 	// stream; 64 MiB by default.
 	Part int64
 	// Memory is the resident memory of the child in bytes; 1 GiB by default. Only the Runner
@@ -150,6 +150,16 @@ func read(ctx context.Context, src source, format Format, limits Limits, engine 
 		return readDOCX(ctx, src, limits)
 	case DOC:
 		return readDOC(ctx, src, limits)
+	case PPTX:
+		return readPPTX(ctx, src, limits)
+	case XLSX:
+		return readXLSX(ctx, src, limits)
+	case ODT:
+		return readODT(src, limits)
+	case EPUB:
+		return readEPUB(ctx, src, limits)
+	case HTML:
+		return readHTML(src, limits)
 	case Text, Markdown, CSV:
 		return readPlain(src, format, limits)
 	}

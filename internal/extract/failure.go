@@ -48,4 +48,9 @@ var (
 	failOldWord      = &Failure{ReasonUnsupported, "The document was made by a version of Word that is too old; save it as .docx."}
 	failRenamedDoc   = &Failure{ReasonContent, "The file is a .doc document with the name of a .docx."}
 	failNotWord      = &Failure{ReasonContent, "The file is not a Word document."}
+
+	failNotSlides       = &Failure{ReasonContent, "The file is not a PowerPoint presentation."}
+	failNotWorkbook     = &Failure{ReasonContent, "The file is not an Excel workbook."}
+	failNotOpenDocument = &Failure{ReasonContent, "The file is not an OpenDocument text."}
+	failNotBook         = &Failure{ReasonContent, "The file is not an EPUB book."}
 )

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/gabriel-vasile/mimetype"
@@ -23,7 +24,18 @@ const (
 	Text     Format = "txt"
 	Markdown Format = "md"
 	CSV      Format = "csv"
+	HTML     Format = "html"
+	PPTX     Format = "pptx"
+	XLSX     Format = "xlsx"
+	ODT      Format = "odt"
+	EPUB     Format = "epub"
 )
+
+// Formats are all of them, in the order in which they are listed to people.
+var Formats = []Format{PDF, DOCX, DOC, Text, Markdown, CSV, HTML, PPTX, XLSX, ODT, EPUB}
+
+// otherNames are further extensions of a format.
+var otherNames = map[string]Format{"htm": HTML}
 
 // HeadSize is how many leading bytes of a file CheckContent likes to see; fewer will do for files
 // that are smaller.
@@ -36,6 +48,11 @@ var contentTypes = map[Format]string{
 	Text:     "text/plain",
 	Markdown: "text/markdown",
 	CSV:      "text/csv",
+	HTML:     "text/html",
+	PPTX:     "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+	XLSX:     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	ODT:      "application/vnd.oasis.opendocument.text",
+	EPUB:     "application/epub+zip",
 }
 
 // ContentType is the media type that the extension stands for.
@@ -48,10 +65,29 @@ func ContentTypes() iter.Seq[string] { return maps.Values(contentTypes) }
 // *Failure that lists what is supported.
 func FormatOf(name string) (Format, error) {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
+	if f, ok := otherNames[ext]; ok {
+		return f, nil
+	}
 	if _, ok := contentTypes[Format(ext)]; ok {
 		return Format(ext), nil
 	}
-	return "", &Failure{ReasonType, "Only .pdf, .docx, .doc, .txt, .md and .csv files are supported."}
+	return "", &Failure{ReasonType, "Only " + Extensions() + " files are supported."}
+}
+
+// Extensions lists the formats for a sentence: ".pdf, .docx and .txt".
+func Extensions() string {
+	var list strings.Builder
+	for i, f := range Formats {
+		switch {
+		case i == 0:
+		case i == len(Formats)-1:
+			list.WriteString(" and ")
+		default:
+			list.WriteString(", ")
+		}
+		list.WriteString("." + string(f))
+	}
+	return list.String()
 }
 
 // CheckContent tells whether a file that starts with head can be of the format that its extension
@@ -67,9 +103,17 @@ func CheckContent(format Format, head []byte) error {
 		ok = isPDF(head)
 	case DOCX:
 		// A DOCX file with a password is an OLE container; reading it says so.
-		ok = isWordZip(head) || isOLE(head)
+		ok = isPackage(head, "word/") || isOLE(head)
+	case PPTX:
+		ok = isPackage(head, "ppt/") || isOLE(head)
+	case XLSX:
+		ok = isPackage(head, "xl/") || isOLE(head)
+	case ODT, EPUB:
+		ok = isTypedZip(head, format.ContentType())
+	case HTML:
+		ok = isHTML(head)
 	case DOC:
-		ok = isOLE(head) || isRTF(head) || isWordZip(head)
+		ok = isOLE(head) || isRTF(head) || isPackage(head, "word/")
 	case Text, Markdown, CSV:
 		ok = isText(head)
 	}
@@ -81,7 +125,8 @@ func CheckContent(format Format, head []byte) error {
 
 var formatNames = map[Format]string{
 	PDF: "a PDF", DOCX: "a Word document", DOC: "a Word document",
-	Text: "a text file", Markdown: "a Markdown file", CSV: "a CSV file",
+	Text: "a text file", Markdown: "a Markdown file", CSV: "a CSV file", HTML: "an HTML page",
+	PPTX: "a PowerPoint presentation", XLSX: "an Excel workbook", ODT: "an OpenDocument text", EPUB: "an EPUB book",
 }
 
 // wrongContent names what the file is meant to be, and what it looks like where that is known.
@@ -110,9 +155,9 @@ func isRTF(head []byte) bool {
 
 func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
 
-// isWordZip goes through the local file headers (APPNOTE.TXT 4.3.7) that stand in head. A part under
-// word/ decides; until one is seen, only the parts that every OOXML package has are let through.
-func isWordZip(head []byte) bool {
+// isPackage goes through the local file headers (APPNOTE.TXT 4.3.7) that stand in head. A part under
+// a folder such as word/ decides; until one is seen, only the parts that every OOXML package has are let through.
+func isPackage(head []byte, folder string) bool {
 	if !isZip(head) {
 		return false
 	}
@@ -126,7 +171,7 @@ func isWordZip(head []byte) bool {
 		name := strings.ToLower(string(rest[30:min(30+length, len(rest))]))
 		rest = rest[30:]
 		switch {
-		case strings.HasPrefix(name, "word/"):
+		case strings.HasPrefix(name, folder):
 			return true
 		case isPackagePart(name):
 		default:
@@ -135,7 +180,7 @@ func isWordZip(head []byte) bool {
 	}
 }
 
-// isPackagePart knows the parts that a Word file may have before its first part under word/.
+// isPackagePart knows the parts that a package may have before the first of its document.
 func isPackagePart(name string) bool {
 	for _, prefix := range []string{"[content_types].xml", "_rels/", "docprops/", "customxml/", "custom/", "docmetadata/"} {
 		if strings.HasPrefix(name, prefix) || strings.HasPrefix(prefix, name) {
@@ -144,6 +189,30 @@ func isPackagePart(name string) bool {
 	}
 	return false
 }
+
+// isTypedZip tells whether the archive's first file, which is not compressed, says that it is of this type (ODF part 2, 3.3; OCF 4.3).
+func isTypedZip(head []byte, media string) bool {
+	if !isZip(head) || len(head) < 30 {
+		return false
+	}
+	name := int(head[26]) | int(head[27])<<8
+	extra := int(head[28]) | int(head[29])<<8
+	if len(head) < 30+name+extra || string(head[30:30+name]) != "mimetype" {
+		return false
+	}
+	return bytes.HasPrefix(head[30+name+extra:], []byte(media))
+}
+
+// isHTML tells whether head is the start of a text that has a tag.
+func isHTML(head []byte) bool {
+	if !isText(head) {
+		return false
+	}
+	text, err := decodePage(head)
+	return err == nil && tag.MatchString(text)
+}
+
+var tag = regexp.MustCompile(`<[a-zA-Z!?/]`)
 
 // isText tells whether head is the start of a text in one of the encodings that decode reads. A PDF
 // or RTF file is not, though its first lines are made of letters.

@@ -40,6 +40,9 @@ func TestPassing(t *testing.T) {
 		"a DOCX with a password":     {DOCX, oleWith("EncryptedPackage"), nil},
 		"a spreadsheet called .docx": {DOCX, oleWith("Workbook"), failNotWord},
 		"an OLE file that is cut":    {DOCX, oleWith("EncryptedPackage")[:1180], failNotWord},
+		"slides with a password":     {PPTX, oleWith("EncryptedPackage"), nil},
+		"older slides":               {PPTX, oleWith("PowerPoint Document"), failNotSlides},
+		"a DOC called .xlsx":         {XLSX, doc, failNotWorkbook},
 		"nothing":                    {DOCX, nil, failEmpty},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +74,7 @@ func TestCheckContent(t *testing.T) {
 		"scan.pdf":           {PDF},
 		"report.docx":        {DOCX, DOC},
 		"guide.docx":         {DOCX, DOC},
-		"report.doc":         {DOC, DOCX}, // a container like that of a DOCX with a password
+		"report.doc":         {DOC, DOCX, PPTX, XLSX}, // a container like that of newer formats with a password
 		"report.rtf":         {DOC},
 		"guide.md":           {Text, Markdown, CSV},
 		"cafe.utf16-bom.txt": {Text, Markdown, CSV},

@@ -57,3 +57,28 @@ func FuzzWordXML(f *testing.F) {
 		}
 	})
 }
+
+func FuzzHTML(f *testing.F) {
+	f.Add([]byte(`<table><tr><td>a<ul><li>b</table><h1>c<pre> d`))
+	fuzzReader(f, HTML)
+}
+
+func FuzzPPTX(f *testing.F) {
+	f.Add(slides(f))
+	fuzzReader(f, PPTX)
+}
+
+func FuzzXLSX(f *testing.F) {
+	f.Add(book(f, `<row r="1"><c r="A1" t="s"><v>0</v></c></row>`))
+	fuzzReader(f, XLSX)
+}
+
+func FuzzODT(f *testing.F) {
+	f.Add(odt(f, `<text:h>a</text:h><text:list><text:list-item><text:p>b</text:p></text:list-item></text:list>`, ""))
+	fuzzReader(f, ODT)
+}
+
+func FuzzEPUB(f *testing.F) {
+	f.Add(epub(f, `<package><item id="a" href="a"/><itemref idref="a"/></package>`, part{"OEBPS/a", "<p>a"}))
+	fuzzReader(f, EPUB)
+}

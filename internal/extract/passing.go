@@ -19,11 +19,15 @@ func Passing(format Format, file io.Reader) (io.Reader, error) {
 	if err := CheckContent(format, head); err != nil {
 		return nil, err
 	}
-	if format == DOCX && isOLE(head) {
-		return &passingOLE{file: buffered}, nil
+	if missing := notOffice[format]; missing != nil && isOLE(head) {
+		return &passingOLE{file: buffered, missing: missing}, nil
 	}
 	return buffered, nil
 }
+
+// notOffice are the formats whose files are archives, and OLE files where they have a password ([MS-OFFCRYPTO] 2.3), with what an
+// OLE file is that is none of them.
+var notOffice = map[Format]*Failure{DOCX: failNotWord, PPTX: failNotSlides, XLSX: failNotWorkbook}
 
 // The names of streams as the directory of an OLE file has them ([MS-CFB] 2.6.1), with what ends them.
 var (
@@ -43,10 +47,11 @@ func directoryName(name string) string {
 // multiple of it.
 const entrySize = 128
 
-// passingOLE looks for the directory entries of an OLE file that goes by under the name of a .docx,
-// wherever they are. Only one with a password is a .docx ([MS-OFFCRYPTO] 2.3).
+// passingOLE looks for the directory entries of an OLE file that goes by under the name of a newer format,
+// wherever they are.
 type passingOLE struct {
 	file            io.Reader
+	missing         *Failure
 	start           []byte // of the entry that the last read has cut
 	skip            int    // bytes until the next entry
 	encrypted, word bool
@@ -58,10 +63,10 @@ func (p *passingOLE) Read(b []byte) (int, error) {
 	if !errors.Is(err, io.EOF) || p.encrypted {
 		return n, err
 	}
-	if p.word {
+	if p.word && p.missing == failNotWord {
 		return n, failRenamedDoc
 	}
-	return n, failNotWord
+	return n, p.missing
 }
 
 // look takes the next piece of the file.

@@ -1,5 +1,5 @@
 /** The kinds of documents that the platform reads, by the extension of their names. */
-export const formats = ["pdf", "docx", "doc", "txt", "md", "csv"] as const;
+export const formats = ["pdf", "docx", "doc", "txt", "md", "csv", "html", "htm", "pptx", "xlsx", "odt", "epub"] as const;
 
 /** For the dialog that chooses files. */
 export const accept = formats.map((format) => `.${format}`).join(",");
