@@ -29,6 +29,9 @@ type Context struct {
 	MaxSize        int64   `db:"max_size"`
 	TopN           int     `db:"top_n" audit:"topN"`
 	ScoreThreshold float64 `db:"score_threshold" audit:"scoreThreshold"`
+	// SearchMode is what a search compares that does not say; DenseWeight the model's part of a HYBRID one, 0 to 1.
+	SearchMode  string  `db:"search_mode" audit:"searchMode"`
+	DenseWeight float64 `db:"dense_weight" audit:"denseWeight"`
 	// ChunkSize is in tokens, Overlap the part of it that neighbours share.
 	ChunkSize int     `db:"chunk_size" audit:"chunkSize"`
 	Overlap   float64 `db:"overlap" audit:"overlap"`
@@ -89,7 +92,8 @@ var (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ` + contextColumns)
 	qUpdateContext = prepare(`
 		UPDATE contexts x SET name = $2, description = $3, caption = $4, tools_json = $5, starter_prompts = $6,
-			top_n = $7, score_threshold = $8, chunk_size = $9, overlap = $10, embedding_model = $11
+			top_n = $7, score_threshold = $8, chunk_size = $9, overlap = $10, embedding_model = $11,
+			search_mode = $12, dense_weight = $13
 		WHERE id = $1 RETURNING ` + contextColumns)
 	qShareContext  = prepare(`UPDATE contexts x SET share_state = $2, icon = $3 WHERE id = $1 RETURNING ` + contextColumns)
 	qDeleteContext = prepare(`DELETE FROM contexts WHERE id = $1`)
@@ -145,7 +149,7 @@ func (s *Store) InsertContext(ctx context.Context, c Context) (*Context, error) 
 func (s *Store) UpdateContext(ctx context.Context, c *Context) (*Context, error) {
 	row := &Context{}
 	err := s.get(ctx, row, qUpdateContext, c.ID, c.Name, c.Description, c.Caption, c.ToolsJSON, c.StarterPrompts,
-		c.TopN, c.ScoreThreshold, c.ChunkSize, c.Overlap, c.EmbeddingModel)
+		c.TopN, c.ScoreThreshold, c.ChunkSize, c.Overlap, c.EmbeddingModel, c.SearchMode, c.DenseWeight)
 	return row, err
 }
 

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"canopy/internal/chunk"
@@ -39,6 +40,10 @@ func (v *check) settings(in UpdateContextInput) {
 		v.fault("topN", "must be 1 to %d", search.MaxTopN)
 	}
 	v.fraction("scoreThreshold", in.ScoreThreshold)
+	if !slices.Contains(search.Modes, search.Mode(or(in.SearchMode, string(search.Semantic)))) {
+		v.fault("searchMode", "must be SEMANTIC, LEXICAL or HYBRID")
+	}
+	v.fraction("denseWeight", in.DenseWeight)
 	if n := or(in.ChunkSize, chunk.MinSize); n < chunk.MinSize || n > maxChunkSize {
 		v.fault("chunkSize", "must be %d to %d tokens", chunk.MinSize, maxChunkSize)
 	}

@@ -121,6 +121,8 @@ type UpdateContextInput struct {
 	StarterPrompts []string
 	TopN           *int
 	ScoreThreshold *float64
+	SearchMode     *string
+	DenseWeight    *float64
 	ChunkSize      *int
 	Overlap        *float64
 	EmbeddingModel *string
@@ -207,6 +209,8 @@ func patched(row *db.Context, in UpdateContextInput) *db.Context {
 	}
 	next.TopN = or(in.TopN, row.TopN)
 	next.ScoreThreshold = or(in.ScoreThreshold, row.ScoreThreshold)
+	next.SearchMode = or(in.SearchMode, row.SearchMode)
+	next.DenseWeight = or(in.DenseWeight, row.DenseWeight)
 	next.ChunkSize = or(in.ChunkSize, row.ChunkSize)
 	next.Overlap = or(in.Overlap, row.Overlap)
 	next.EmbeddingModel = or(in.EmbeddingModel, row.EmbeddingModel)

@@ -243,6 +243,8 @@ type importedContext struct {
 	MaxSize        int64     `json:"maxSize"`
 	TopN           int       `json:"topN"`
 	ScoreThreshold float64   `json:"scoreThreshold"`
+	SearchMode     *string   `json:"searchMode,omitempty"`
+	DenseWeight    *float64  `json:"denseWeight,omitempty"`
 	ChunkSize      int       `json:"chunkSize"`
 	Overlap        float64   `json:"overlap"`
 	CreatedAt      time.Time `json:"createdAt"`
@@ -269,7 +271,7 @@ func (r *importedContext) check(v *check) {
 	if r.MaxSize < 1 || r.MaxSize > maxContextSize {
 		v.fault("maxSize", "must be 1 to %d", maxContextSize)
 	}
-	v.settings(UpdateContextInput{TopN: &r.TopN, ScoreThreshold: &r.ScoreThreshold, ChunkSize: &r.ChunkSize, Overlap: &r.Overlap})
+	v.settings(UpdateContextInput{TopN: &r.TopN, ScoreThreshold: &r.ScoreThreshold, SearchMode: r.SearchMode, DenseWeight: r.DenseWeight, ChunkSize: &r.ChunkSize, Overlap: &r.Overlap})
 }
 
 type importedDocument struct {

@@ -19,7 +19,6 @@ import (
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/resolvers"
-	"canopy/search"
 )
 
 // trainingDocument is an uploaded document.
@@ -77,23 +76,6 @@ type documentPath struct {
 	DocID int64 `path:"docId" doc:"The document's id"`
 }
 
-// SearchHit is a found chunk.
-type SearchHit struct {
-	ID         int64   `json:"id" doc:"The chunk's id"`
-	DocID      int64   `json:"docId" doc:"The id of the document that it is a piece of"`
-	Content    string  `json:"content"`
-	Similarity float64 `json:"similarity" doc:"The cosine similarity, 0 to 1; higher is more relevant"`
-}
-
-type searchInput struct {
-	ContextPath
-	Body struct {
-		Prompt           string           `json:"prompt" doc:"What to look for"`
-		Attributes       attributesFilter `json:"attributes,omitempty" doc:"Only documents whose attributes fit" example:"{\"lang\":{\"eq\":\"de\"},\"year\":{\"gte\":2024}}"`
-		IncludeUnrelated *bool            `json:"includeUnrelated,omitempty" default:"false" doc:"Lists chunks without any likeness too, after all others, where there is room and the context's scoreThreshold is 0"`
-	} `nameHint:"SearchRequest"`
-}
-
 func (a *api) registerDocuments() {
 	a.registerUpload()
 	addList(a, operation{
@@ -113,24 +95,7 @@ func (a *api) registerDocuments() {
 		_, err := a.mutations().DeleteDocument(ctx, resolvers.DeleteDocumentInput{ID: globalid.ID{Int: in.DocID}, ContextID: &within, IfVersion: ifMatch(ctx)})
 		return &one[gone]{gone{true}}, err
 	})
-	add(a, operation{
-		id: "searchContext", rule: rule.SearchContext, method: http.MethodPost, path: "/context/relevant-docs/{contextId}", tag: tagContexts,
-		errors: []int{http.StatusNotFound}, status: http.StatusOK,
-		summary: "Search the documents", description: "The chunks of the context's ready documents that are closest to the prompt, best first; those without any likeness are left out.",
-	}, a.search)
-}
-
-func (a *api) search(ctx context.Context, in *searchInput) (*one[[]SearchHit], error) {
-	all := in.Body.IncludeUnrelated
-	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil, all != nil && *all, json.RawMessage(in.Body.Attributes))
-	if err != nil {
-		return nil, err
-	}
-	return &one[[]SearchHit]{mapped(hits, hitOf)}, nil
-}
-
-func hitOf(h *search.Hit) SearchHit {
-	return SearchHit{ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity}
+	a.registerContextSearch()
 }
 
 // uploadInput is a request whose body is streamed.
@@ -243,18 +208,4 @@ func (a *attributes) UnmarshalJSON(raw []byte) error {
 func (attributes) Schema(huma.Registry) *huma.Schema {
 	value := &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: value}
-}
-
-// attributesFilter is a filter on attributes, which is checked where it is used.
-type attributesFilter json.RawMessage
-
-// UnmarshalJSON keeps what comes.
-func (a *attributesFilter) UnmarshalJSON(raw []byte) error {
-	*a = append((*a)[:0], raw...)
-	return nil
-}
-
-// Schema documents it.
-func (attributesFilter) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }

@@ -16,13 +16,18 @@ import (
 type contextSettings struct {
 	TopN           int     `json:"topN" example:"5" doc:"Hits of a search"`
 	ScoreThreshold float64 `json:"scoreThreshold" example:"0" doc:"The smallest similarity of a hit, 0 to 1"`
+	SearchMode     string  `json:"searchMode" enum:"SEMANTIC,LEXICAL,HYBRID" doc:"What a search compares that does not say: the vectors of the model, shared words, or both together"`
+	DenseWeight    float64 `json:"denseWeight" example:"0.5" doc:"The part that the model has in the similarity of a HYBRID search, 0 to 1; shared words have the rest"`
 	ChunkSize      int     `json:"chunkSize" example:"1000" doc:"Tokens of a chunk"`
 	Overlap        float64 `json:"overlap" example:"0.2" doc:"The part of a chunk that neighbours share, 0 to 1"`
 	EmbeddingModel string  `json:"embeddingModel" example:"canopy-lexical-1" doc:"The model that the documents are embedded with"`
 }
 
 func settingsAnswer(ctx context.Context, c *db.Context) (*tagged[contextSettings], error) {
-	return tag(ctx, c.Version, contextSettings{TopN: c.TopN, ScoreThreshold: c.ScoreThreshold, ChunkSize: c.ChunkSize, Overlap: c.Overlap, EmbeddingModel: c.EmbeddingModel})
+	return tag(ctx, c.Version, contextSettings{
+		TopN: c.TopN, ScoreThreshold: c.ScoreThreshold, SearchMode: c.SearchMode, DenseWeight: c.DenseWeight,
+		ChunkSize: c.ChunkSize, Overlap: c.Overlap, EmbeddingModel: c.EmbeddingModel,
+	})
 }
 
 // SettingsPath names a context in the path.
@@ -37,6 +42,8 @@ type updateSettingsInput struct {
 	Body struct {
 		TopN           *int     `json:"topN,omitempty" doc:"Hits of a search"`
 		ScoreThreshold *float64 `json:"scoreThreshold,omitempty" doc:"The smallest similarity of a hit, 0 to 1"`
+		SearchMode     *string  `json:"searchMode,omitempty" enum:"SEMANTIC,LEXICAL,HYBRID" doc:"What a search compares that does not say"`
+		DenseWeight    *float64 `json:"denseWeight,omitempty" doc:"The part that the model has in the similarity of a HYBRID search, 0 to 1"`
 		ChunkSize      *int     `json:"chunkSize,omitempty" doc:"Tokens of a chunk, of documents processed from now on"`
 		Overlap        *float64 `json:"overlap,omitempty" doc:"The part of a chunk that neighbours share, 0 to 1, of documents processed from now on"`
 		EmbeddingModel *string  `json:"embeddingModel,omitempty" doc:"The model that documents are embedded with. Another one has all documents processed anew at once"`
@@ -109,13 +116,12 @@ func (a *api) registerSettings() {
 	})
 	a.registerDocument()
 	a.registerOriginals()
-	a.registerSeveral()
 }
 
 func (a *api) updateSettings(ctx context.Context, in *updateSettingsInput) (*tagged[contextSettings], error) {
 	b := &in.Body
 	out, err := a.mutations().UpdateContext(ctx, resolvers.UpdateContextInput{
-		ID: in.id(), TopN: b.TopN, ScoreThreshold: b.ScoreThreshold, ChunkSize: b.ChunkSize, Overlap: b.Overlap, EmbeddingModel: b.EmbeddingModel,
+		ID: in.id(), TopN: b.TopN, ScoreThreshold: b.ScoreThreshold, SearchMode: b.SearchMode, DenseWeight: b.DenseWeight, ChunkSize: b.ChunkSize, Overlap: b.Overlap, EmbeddingModel: b.EmbeddingModel,
 		IfVersion: ifMatch(ctx),
 	})
 	if err != nil {

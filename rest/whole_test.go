@@ -15,7 +15,7 @@ import (
 // bodies are the components by which REST shows an object of the graph, where it is not one of the
 // object's own name.
 var bodies = map[string][]string{
-	"Context": {"ContextBody"}, "Customer": {"ListedCustomer", "DetailedCustomer"}, "CustomerRef": {"AncestorCustomer"}, "Document": {"TrainingDocument"},
+	"Context": {"ContextBody", "ContextSettings"}, "Customer": {"ListedCustomer", "DetailedCustomer"}, "CustomerRef": {"AncestorCustomer"}, "Document": {"TrainingDocument"},
 	"Permission": {"UserPermission"}, "PermissionOption": {"Option"}, "Region": {"AccountRegion"}, "Role": {"GivenRole"}, "Chunk": {"DocumentChunk"},
 	"ApiKey": {"APIKey"}, "WebhookAttempt": {"Attempt"}, "WebhookCatalog": {"Catalog"}, "WebhookDelivery": {"DetailedDelivery"}, "WebhookDestination": {"Destination"},
 	"WebhookEventType": {"EventType"}, "CreateUsersResult": {"AddedUserResult"}, "CreatePermissionsResult": {"GivenPermissionResult"}, "RemoveUsersResult": {"RemovedUserResult"},

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -27,7 +28,7 @@ type Query struct {
 	Prompt         string
 	TopN           *int
 	ScoreThreshold *float64
-	// Mode is SEMANTIC when empty.
+	// Mode is the context's own when empty.
 	Mode      Mode
 	Documents []int64
 	// Attributes is a filter on those of documents, as JSON; nil for none.
@@ -63,6 +64,9 @@ func (q Query) filter(row *db.Context) (f vector.Filter, predicate string, err e
 	}
 	return f, predicate, nil
 }
+
+// mode is what a search of a context compares.
+func (q Query) mode(row *db.Context) Mode { return cmp.Or(q.Mode, Mode(row.SearchMode), Semantic) }
 
 func (q Query) faults() (list []problem.Fault) {
 	fault := func(at, format string, args ...any) {

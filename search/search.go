@@ -3,12 +3,9 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"io"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 
 	"canopy/db"
@@ -32,18 +29,8 @@ const (
 	Hybrid   Mode = "HYBRID"
 )
 
-// MarshalGQL writes the enum's value.
-func (m Mode) MarshalGQL(w io.Writer) { _, _ = io.WriteString(w, strconv.Quote(string(m))) }
-
-// UnmarshalGQL reads the enum's value, which the schema has checked.
-func (m *Mode) UnmarshalGQL(v any) error {
-	s, ok := v.(string)
-	if !ok {
-		return errors.New("a search mode is a string")
-	}
-	*m = Mode(s)
-	return nil
-}
+// Modes lists them.
+var Modes = []Mode{Semantic, Lexical, Hybrid}
 
 // Hit is a found chunk.
 type Hit struct {
@@ -55,10 +42,6 @@ type Hit struct {
 	// ContextID is the context that the chunk was found in.
 	ContextID int64
 }
-
-// denseWeight is the part that the context's model has in the similarity of a HYBRID search; shared
-// words have the rest.
-const denseWeight = 0.5
 
 // Engine searches contexts. Find asks nobody who may: its callers have read the context within the
 // scope of whom they search for.
@@ -94,7 +77,7 @@ func (e *Engine) Find(ctx context.Context, row *db.Context, q Query) ([]*Hit, er
 	if err != nil {
 		return nil, err
 	}
-	hits, err := e.rank(ctx, row, &sought{text: q.Prompt}, cmp.Or(q.Mode, Semantic), filter)
+	hits, err := e.rank(ctx, row, &sought{text: q.Prompt}, q.mode(row), filter)
 	if err != nil || len(hits) == 0 {
 		return []*Hit{}, err
 	}
@@ -236,7 +219,7 @@ func (e *Engine) spend(ctx context.Context, row *db.Context, prompt string) erro
 // rankBoth ranks by the context's model and by shared words together.
 func (e *Engine) rankBoth(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, error) {
 	dense, words, err := e.both(ctx, row, p, f)
-	return vector.Fuse(f, denseWeight, dense, words), err
+	return vector.Fuse(f, func(int64) float32 { return float32(row.DenseWeight) }, dense, words), err
 }
 
 // both gives all that the context's model finds, and all that shared words find: a chunk's similarity does not depend on how

@@ -14,10 +14,10 @@ import (
 const MaxContexts = 20
 
 // FindAmong is Find in several contexts of an account at once, as if the chunks of all were in one. Where a query does not say,
-// each context's threshold bounds its own hits, and the largest topN is that of all. The prompt is embedded once, and neither
+// each context's threshold bounds its own hits, and the largest topN is that of all; see commonMode for what is compared. The prompt is embedded once, and neither
 // hits nor contexts make more statements, once the indexes are in memory.
 func (e *Engine) FindAmong(ctx context.Context, rows []*db.Context, q Query) ([]*Hit, error) {
-	s := &several{Engine: e, rows: rows, mode: cmp.Or(q.Mode, Semantic), sought: &sought{text: q.Prompt}, place: map[int64]int{}}
+	s := &several{Engine: e, rows: rows, mode: q.commonMode(rows), sought: &sought{text: q.Prompt}, place: map[int64]int{}}
 	if err := s.prepare(ctx, q); err != nil {
 		return nil, err
 	}
@@ -50,6 +50,17 @@ func (s *several) ids() []int64 {
 		ids[i] = row.ID
 	}
 	return ids
+}
+
+// commonMode is what a search of several contexts compares: what all of them do by themselves, and everything where they differ.
+func (q Query) commonMode(rows []*db.Context) Mode {
+	mode := q.mode(rows[0])
+	for _, row := range rows {
+		if q.mode(row) != mode {
+			return Hybrid
+		}
+	}
+	return mode
 }
 
 // prepare completes the query with the settings of each context, and resolves its filter on attributes.
@@ -132,8 +143,9 @@ func (s *several) together(ctx context.Context) ([]vector.Hit, error) {
 	all := s.filters[0]
 	all.Top, all.MinScore = len(s.place), 0
 	fits := func(h vector.Hit) bool { return h.Similarity >= s.filters[s.place[h.Chunk]].MinScore }
+	weight := func(chunk int64) float32 { return float32(s.rows[s.place[chunk]].DenseWeight) }
 	var hits []vector.Hit
-	for _, h := range vector.Fuse(all, denseWeight, dense, words) {
+	for _, h := range vector.Fuse(all, weight, dense, words) {
 		if len(hits) < s.top && fits(h) {
 			hits = append(hits, h)
 		}

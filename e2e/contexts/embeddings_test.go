@@ -92,6 +92,38 @@ func TestDenseModel(t *testing.T) {
 				t.Errorf("HYBRID with %s: %v, want %d of %v", arguments, hits, want, hybrid)
 			}
 		}
+		rest := func(body object) []any {
+			body["prompt"] = "xyz"
+			return s.Must(200, "POST", fmt.Sprintf("/context/relevant-docs/%d", id), token, body).JSON(t).([]any)
+		}
+		settings := func(body object) {
+			s.Must(200, "PUT", fmt.Sprintf("/v1/contexts/%d/settings", id), token, body)
+		}
+		settings(object{"searchMode": "HYBRID", "denseWeight": 0.25})
+		for name, hits := range map[string][]any{"REST": rest(object{}), "GraphQL": search(`prompt: "xyz"`)} {
+			if len(hits) != 2 || platform.Member(t, hits[1], "similarity") != 0.25 {
+				t.Errorf("the context's own mode and weight by %s: %v", name, hits)
+			}
+		}
+		for name, c := range map[string]struct {
+			body object
+			want int
+		}{
+			"mode": {object{"mode": "LEXICAL"}, 1}, "topN": {object{"topN": 1}, 1}, "scoreThreshold": {object{"scoreThreshold": 0.26}, 1},
+			"documentIds": {object{"documentIds": []any{}}, 0}, "nulls": {object{"mode": nil, "topN": nil, "scoreThreshold": nil, "documentIds": nil}, 2},
+		} {
+			if hits := rest(c.body); len(hits) != c.want {
+				t.Errorf("REST with %s: %v", name, hits)
+			}
+		}
+		for _, bad := range []object{{"mode": "semantic"}, {"topN": 0}, {"scoreThreshold": -1}, {"documentIds": []any{"a"}}} {
+			bad["prompt"] = "xyz"
+			s.Must(400, "POST", fmt.Sprintf("/context/relevant-docs/%d", id), token, bad)
+		}
+		for _, bad := range []object{{"searchMode": "words"}, {"denseWeight": 1.5}} {
+			s.Must(400, "PUT", fmt.Sprintf("/v1/contexts/%d/settings", id), token, bad)
+		}
+		settings(object{"searchMode": "SEMANTIC", "denseWeight": 0.5})
 		for _, bad := range []string{`prompt: " "`, `prompt: "x", topN: 0`, `prompt: "x", topN: 101`, `prompt: "x", scoreThreshold: 1.5`, `prompt: "x", documentIds: ["Q29udGV4dDox"]`} {
 			s.Refused(t, "BAD_REQUEST", token, fmt.Sprintf(`{ searchContext(contextId: %d, %s) { similarity } }`, id, bad), nil)
 		}

@@ -20,7 +20,7 @@ const (
 		toolsJson starterPrompts shareState icon deleted created`
 	parityDocument = `id: databaseId contextId fileName originalName displayName nameIndex contentType contentHash size attributes status progress
 		error chunks: chunkCount created createdBy started completed`
-	paritySettings = `topN scoreThreshold chunkSize overlap embeddingModel`
+	paritySettings = `topN scoreThreshold searchMode denseWeight chunkSize overlap embeddingModel`
 	parityChunk    = `id: databaseId position content overlapBytes tokens page heading row`
 	parityHit      = `similarity content document { databaseId } chunk { databaseId }`
 )
@@ -63,7 +63,7 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	})
 	s.Must(204, "PUT", fmt.Sprintf("/context/share/%d", full), token, object{"shareState": 1, "icon": "📚"})
 	s.NewContext(token, "Empty")
-	s.Mutate(token, "updateContext", "context { id }", object{"id": full, "topN": 3, "scoreThreshold": 0.01, "chunkSize": 50, "overlap": 0.1})
+	s.Mutate(token, "updateContext", "context { id }", object{"id": full, "topN": 3, "scoreThreshold": 0.01, "searchMode": "HYBRID", "denseWeight": 0.25, "chunkSize": 50, "overlap": 0.1})
 	stop := s.Work(nil)
 	for i := range 3 {
 		s.Upload(token, full, "same name.txt", []byte(platform.Sentences(i, 400)))

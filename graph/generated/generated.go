@@ -293,8 +293,8 @@ type QueryResolver interface {
 	Contexts(ctx context.Context, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
 	Documents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
-	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
-	SearchContexts(ctx context.Context, contextIds []*globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
+	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode *string, documentIds []*globalid.ID, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
+	SearchContexts(ctx context.Context, contextIds []*globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode *string, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
 	Agents(ctx context.Context, accountID *globalid.ID, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	DiagramCheck(ctx context.Context, diagram json.RawMessage) (*diagram.Checked, error)
@@ -1583,6 +1583,10 @@ type Context implements Node {
   topN: Int!
   "Smallest similarity of a hit, 0 to 1. A threshold belongs to a model: those of ` + "`" + `canopy-lexical-1` + "`" + ` are low."
   scoreThreshold: Float!
+  "What a search compares that does not say."
+  searchMode: SearchMode!
+  "Part that the model has in the similarity of a ` + "`" + `HYBRID` + "`" + ` search, 0 to 1; shared words have the rest."
+  denseWeight: Float!
   "Tokens of a chunk."
   chunkSize: Int!
   "Part of a chunk that neighbours share, 0 to 1."
@@ -2807,8 +2811,8 @@ type Query {
     topN: Int
     "Smallest similarity of a hit, 0 to 1, in every mode; the context's own when left out."
     scoreThreshold: Float
-    "What to compare."
-    mode: SearchMode! = SEMANTIC
+    "What to compare; the context's own when left out."
+    mode: SearchMode
     "Only these documents; all when left out."
     documentIds: [ID!]
     "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
@@ -2829,8 +2833,8 @@ type Query {
     topN: Int
     "Smallest similarity of a hit, 0 to 1, in every mode; each context's own when left out."
     scoreThreshold: Float
-    "What to compare."
-    mode: SearchMode! = SEMANTIC
+    "What to compare; what the contexts have in common when left out, or ` + "`" + `HYBRID` + "`" + `."
+    mode: SearchMode
     "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
     includeUnrelated: Boolean! = false
     "Only documents whose attributes fit, as in ` + "`" + `searchContext` + "`" + `."
@@ -3956,6 +3960,10 @@ input UpdateContextInput {
   topN: Int
   "Smallest similarity of a hit, 0 to 1."
   scoreThreshold: Float
+  "What a search compares that does not say."
+  searchMode: SearchMode
+  "Part that the model has in the similarity of a ` + "`" + `HYBRID` + "`" + ` search, 0 to 1."
+  denseWeight: Float
   "Tokens of a chunk, 16 to 8192."
   chunkSize: Int
   "Part of a chunk that neighbours share, 0 to 1."
@@ -6794,8 +6802,8 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 	}
 	args["scoreThreshold"] = arg3
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "mode",
-		func(ctx context.Context, v any) (search.Mode, error) {
-			return ec.unmarshalNSearchMode2canopyᚋsearchᚐMode(ctx, v)
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOSearchMode2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6864,8 +6872,8 @@ func (ec *executionContext) field_Query_searchContexts_args(ctx context.Context,
 	}
 	args["scoreThreshold"] = arg3
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "mode",
-		func(ctx context.Context, v any) (search.Mode, error) {
-			return ec.unmarshalNSearchMode2canopyᚋsearchᚐMode(ctx, v)
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOSearchMode2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9574,6 +9582,14 @@ func (ec *executionContext) _Context_topN(ctx context.Context, field graphql.Col
 
 func (ec *executionContext) _Context_scoreThreshold(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
 	return ec.marshalNFloat2float64(ctx, field.Selections, obj.ScoreThreshold)
+}
+
+func (ec *executionContext) _Context_searchMode(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return ec.marshalNSearchMode2string(ctx, field.Selections, obj.SearchMode)
+}
+
+func (ec *executionContext) _Context_denseWeight(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.DenseWeight)
 }
 
 func (ec *executionContext) _Context_chunkSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -17148,7 +17164,7 @@ func (ec *executionContext) _Query_searchContext(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
+			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(*string), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -17189,7 +17205,7 @@ func (ec *executionContext) _Query_searchContexts(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContexts(ctx, fc.Args["contextIds"].([]*globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
+			return ec.Resolvers.Query().SearchContexts(ctx, fc.Args["contextIds"].([]*globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(*string), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -25080,7 +25096,7 @@ func (ec *executionContext) unmarshalInputUpdateContextInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "caption", "toolsJson", "starterPrompts", "topN", "scoreThreshold", "chunkSize", "overlap", "embeddingModel", "ifVersion"}
+	fieldsInOrder := [...]string{"id", "name", "description", "caption", "toolsJson", "starterPrompts", "topN", "scoreThreshold", "searchMode", "denseWeight", "chunkSize", "overlap", "embeddingModel", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25143,6 +25159,20 @@ func (ec *executionContext) unmarshalInputUpdateContextInput(ctx context.Context
 				return it, err
 			}
 			it.ScoreThreshold = data
+		case "searchMode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("searchMode"))
+			data, err := ec.unmarshalOSearchMode2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SearchMode = data
+		case "denseWeight":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("denseWeight"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DenseWeight = data
 		case "chunkSize":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("chunkSize"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -27744,6 +27774,16 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "scoreThreshold":
 			out.Values[i] = ec._Context_scoreThreshold(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "searchMode":
+			out.Values[i] = ec._Context_searchMode(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "denseWeight":
+			out.Values[i] = ec._Context_denseWeight(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -37495,14 +37535,20 @@ func (ec *executionContext) marshalNSearchHit2ᚖcanopyᚋsearchᚐHit(ctx conte
 	return ec._SearchHit(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNSearchMode2canopyᚋsearchᚐMode(ctx context.Context, v any) (search.Mode, error) {
-	var res search.Mode
-	err := res.UnmarshalGQL(v)
+func (ec *executionContext) unmarshalNSearchMode2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNSearchMode2canopyᚋsearchᚐMode(ctx context.Context, sel ast.SelectionSet, v search.Mode) graphql.Marshaler {
-	return v
+func (ec *executionContext) marshalNSearchMode2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) marshalNSearchResult2canopyᚋresolversᚐSearchResult(ctx context.Context, sel ast.SelectionSet, v resolvers.SearchResult) graphql.Marshaler {
@@ -39389,6 +39435,24 @@ func (ec *executionContext) marshalOSaveBillingPayload2ᚖcanopyᚋresolversᚐS
 		return graphql.Null
 	}
 	return ec._SaveBillingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOSearchMode2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOSearchMode2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
 }
 
 func (ec *executionContext) unmarshalOSearchType2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {

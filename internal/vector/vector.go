@@ -140,14 +140,14 @@ func (t *top) sorted() []Hit {
 }
 
 // Fuse ranks the chunks of two searches, best first: a chunk's similarity is the sum of what both give
-// it, each divided by the greatest that the search gives to any chunk, the dense one weighted by weight
-// (0..1) and the one by words by the rest. So both reach from 0 to 1 whatever a model's cosines are, and
+// it, each divided by the greatest that the search gives to any chunk, the dense one weighted by the chunk's
+// weight (0..1) and the one by words by the rest. So both reach from 0 to 1 whatever a model's cosines are, and
 // 0 is no likeness in either (Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid
 // Retrieval"). The lists hold everything that is to be ranked, as All gives it; a chunk that is missing
 // in one counts as 0 there. The lists are changed.
-func Fuse(f Filter, weight float32, dense, words []Hit) []Hit {
+func Fuse(f Filter, weight func(chunk int64) float32, dense, words []Hit) []Hit {
 	ofWords := make(map[int64]Hit, len(words))
-	scale(words, 1-weight)
+	scale(words, func(chunk int64) float32 { return 1 - weight(chunk) })
 	for _, h := range words {
 		ofWords[h.Chunk] = h
 	}
@@ -169,8 +169,8 @@ func Fuse(f Filter, weight float32, dense, words []Hit) []Hit {
 	return best.sorted()
 }
 
-// scale multiplies similarities so that the greatest becomes to; where all are 0 they stay so.
-func scale(hits []Hit, to float32) {
+// scale divides similarities by the greatest, and weighs them; where all are 0 they stay so.
+func scale(hits []Hit, weight func(chunk int64) float32) {
 	var greatest float32
 	for _, h := range hits {
 		greatest = max(greatest, h.Similarity)
@@ -179,7 +179,7 @@ func scale(hits []Hit, to float32) {
 		return
 	}
 	for i := range hits {
-		hits[i].Similarity = hits[i].Similarity / greatest * to // the greatest exactly
+		hits[i].Similarity = hits[i].Similarity / greatest * weight(hits[i].Chunk) // the greatest has its weight exactly
 	}
 }
 

@@ -72,6 +72,8 @@ func TestRewriteOfRemovedChunks(t *testing.T) {
 	}
 }
 
+func constant(weight float32) func(int64) float32 { return func(int64) float32 { return weight } }
+
 func TestFuse(t *testing.T) {
 	dense := []Hit{{1, 10, 0.8}, {2, 10, 0.4}, {3, 20, 0.2}, {5, 30, 0}}
 	words := []Hit{{3, 20, 0.1}, {1, 10, 0.05}, {4, 20, 0.02}}
@@ -88,19 +90,19 @@ func TestFuse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Fuse(tt.filter, 0.5, slices.Clone(dense), slices.Clone(words))
+			got := Fuse(tt.filter, constant(0.5), slices.Clone(dense), slices.Clone(words))
 			if !slices.EqualFunc(got, tt.want, sameHit) {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 		})
 	}
-	if got := Fuse(Filter{Top: 5}, 0.5, nil, nil); len(got) != 0 {
+	if got := Fuse(Filter{Top: 5}, constant(0.5), nil, nil); len(got) != 0 {
 		t.Errorf("nothing with nothing: %+v", got)
 	}
-	if got := Fuse(Filter{Top: 5}, 0.7, []Hit{{9, 1, 0.3}, {8, 1, 0.3}}, nil); got[0].Chunk != 8 || got[0].Similarity != 0.7 {
+	if got := Fuse(Filter{Top: 5}, constant(0.7), []Hit{{9, 1, 0.3}, {8, 1, 0.3}}, nil); got[0].Chunk != 8 || got[0].Similarity != 0.7 {
 		t.Errorf("a tie is not ordered by id, or the weight is not the dense one's: %+v", got)
 	}
-	if got := Fuse(Filter{Top: 5}, 0.7, []Hit{{9, 1, 0.3}}, []Hit{{9, 1, 0.1}}); got[0].Similarity != 1 {
+	if got := Fuse(Filter{Top: 5}, constant(0.7), []Hit{{9, 1, 0.3}}, []Hit{{9, 1, 0.1}}); got[0].Similarity != 1 {
 		t.Errorf("the best by both is %+v", got)
 	}
 }

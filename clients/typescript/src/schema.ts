@@ -529,6 +529,10 @@ export interface Context {
   topN: number;
   /** Smallest similarity of a hit, 0 to 1. A threshold belongs to a model: those of `canopy-lexical-1` are low. */
   scoreThreshold: number;
+  /** What a search compares that does not say. */
+  searchMode: SearchMode;
+  /** Part that the model has in the similarity of a `HYBRID` search, 0 to 1; shared words have the rest. */
+  denseWeight: number;
   /** Tokens of a chunk. */
   chunkSize: number;
   /** Part of a chunk that neighbours share, 0 to 1. */
@@ -2509,6 +2513,10 @@ export interface UpdateContextInput {
   topN?: number | null | undefined;
   /** Smallest similarity of a hit, 0 to 1. */
   scoreThreshold?: number | null | undefined;
+  /** What a search compares that does not say. */
+  searchMode?: SearchMode | null | undefined;
+  /** Part that the model has in the similarity of a `HYBRID` search, 0 to 1. */
+  denseWeight?: number | null | undefined;
   /** Tokens of a chunk, 16 to 8192. */
   chunkSize?: number | null | undefined;
   /** Part of a chunk that neighbours share, 0 to 1. */

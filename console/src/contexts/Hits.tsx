@@ -18,7 +18,7 @@ export function Hits({ context, search, prompt }: { context: Whole; search: Prom
   const id = String(context.databaseId);
   const threshold = search.threshold ?? context.scoreThreshold;
   const { data, error, again } = useAsk(SearchContext, {
-    id, prompt, topN: search.topN ?? null, scoreThreshold: search.threshold ?? null, mode: search.mode ?? "SEMANTIC",
+    id, prompt, topN: search.topN ?? null, scoreThreshold: search.threshold ?? null, mode: search.mode ?? null,
   });
   if (error && !data) return <Problem error={error} again={again} />;
   if (!data) return <Skeleton height={200} />;

@@ -29,7 +29,7 @@ function Ask({ context, search }: { context: Whole; search: PromptSearch }) {
   const { text } = useText();
   const navigate = useNavigate();
   const [form, setForm] = useState({
-    prompt: search.prompt ?? "", topN: String(search.topN ?? context.topN), threshold: String(search.threshold ?? context.scoreThreshold), mode: search.mode ?? "SEMANTIC",
+    prompt: search.prompt ?? "", topN: String(search.topN ?? context.topN), threshold: String(search.threshold ?? context.scoreThreshold), mode: search.mode ?? context.searchMode,
   });
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
@@ -42,7 +42,7 @@ function Ask({ context, search }: { context: Whole; search: PromptSearch }) {
         prompt: prompt.trim() || undefined,
         topN: Number(topN) === context.topN ? undefined : Number(topN),
         threshold: Number(threshold) === context.scoreThreshold ? undefined : Number(threshold),
-        mode: modes.find((one) => one === mode && one !== "SEMANTIC"),
+        mode: modes.find((one) => one === mode && one !== context.searchMode),
       },
     });
   };
@@ -63,7 +63,7 @@ function Ask({ context, search }: { context: Whole; search: PromptSearch }) {
         />
         <NativeSelect
           label={text.contexts.mode} value={form.mode} data={modes.map((value) => ({ value, label: text.contexts.modes[value] }))}
-          onChange={({ currentTarget: { value } }) => setForm({ ...form, mode: modes.find((mode) => mode === value) ?? "SEMANTIC" })}
+          onChange={({ currentTarget: { value } }) => setForm({ ...form, mode: modes.find((mode) => mode === value) ?? context.searchMode })}
         />
         <Button type="submit">{text.contexts.searchButton}</Button>
       </Group>

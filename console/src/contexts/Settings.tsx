@@ -57,6 +57,8 @@ function Shown({ context }: { context: Whole }) {
       [text.contexts.starters, context.starterPrompts.join(" · ") || "–"],
       [text.contexts.topN, format.number(context.topN)],
       [text.contexts.threshold, format.number(context.scoreThreshold)],
+      [text.contexts.mode, text.contexts.modes[context.searchMode]],
+      [text.contexts.weight, format.number(context.denseWeight)],
       [text.contexts.model, context.embeddingModel],
       [text.contexts.chunkSize, format.number(context.chunkSize)],
       [text.contexts.overlap, format.number(context.overlap)],

@@ -1,4 +1,4 @@
-import { Button, Fieldset, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Fieldset, NativeSelect, Stack, Textarea, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
 import { type ChangeEvent, useState } from "react";
 import { useChange } from "../graph/hooks";
@@ -8,13 +8,14 @@ import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { UpdateContext } from "./contexts.gql";
 import type { Whole } from "./Context";
+import { modes } from "./routes";
 
 /** As it stands in the fields. */
 function formOf(context: Whole) {
-  const { name, caption, description, starterPrompts, topN, scoreThreshold, embeddingModel, chunkSize, overlap, toolsJson } = context;
+  const { name, caption, description, starterPrompts, topN, scoreThreshold, searchMode, denseWeight, embeddingModel, chunkSize, overlap, toolsJson } = context;
   return {
     name, caption, description, starterPrompts: starterPrompts.join("\n"), embeddingModel, toolsJson,
-    topN: String(topN), scoreThreshold: String(scoreThreshold), chunkSize: String(chunkSize), overlap: String(overlap),
+    topN: String(topN), scoreThreshold: String(scoreThreshold), searchMode: String(searchMode), denseWeight: String(denseWeight), chunkSize: String(chunkSize), overlap: String(overlap),
   };
 }
 
@@ -27,7 +28,7 @@ function inputOf(form: Form, was: Form) {
   return {
     name: changed("name"), caption: changed("caption"), description: changed("description"), toolsJson: changed("toolsJson"), embeddingModel: changed("embeddingModel"),
     starterPrompts: form.starterPrompts === was.starterPrompts ? undefined : form.starterPrompts.split("\n").map((line) => line.trim()).filter(Boolean),
-    topN: number("topN"), scoreThreshold: number("scoreThreshold"), chunkSize: number("chunkSize"), overlap: number("overlap"),
+    topN: number("topN"), scoreThreshold: number("scoreThreshold"), searchMode: modes.find((mode) => mode === changed("searchMode")), denseWeight: number("denseWeight"), chunkSize: number("chunkSize"), overlap: number("overlap"),
   };
 }
 
@@ -45,7 +46,7 @@ export function SettingsForm({ context }: { context: Whole }) {
   });
   const field = (name: keyof Form) => ({
     name, value: form[name], error: submit.fault(name), withAsterisk: false,
-    onChange: ({ currentTarget: { value } }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => setForm({ ...form, [name]: value }),
+    onChange: ({ currentTarget: { value } }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>) => setForm({ ...form, [name]: value }),
   });
   const numeric = (name: keyof Form, min: number, max: number) => ({ ...field(name), type: "number", required: true, min, max, step: max === 1 ? "any" : 1, styles: { input: { maxWidth: "12rem" } } });
   return (
@@ -64,6 +65,8 @@ export function SettingsForm({ context }: { context: Whole }) {
           <Stack>
             <TextInput label={t.topN} description={t.topNHint} {...numeric("topN", 1, 100)} />
             <TextInput label={t.threshold} description={t.thresholdHint} {...numeric("scoreThreshold", 0, 1)} />
+            <NativeSelect label={t.mode} description={t.modeHint} w="fit-content" data={modes.map((value) => ({ value, label: t.modes[value] }))} {...field("searchMode")} />
+            <TextInput label={t.weight} description={t.weightHint} {...numeric("denseWeight", 0, 1)} />
           </Stack>
         </Fieldset>
         <Fieldset legend={t.readingDocuments}>

@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-DLAednvH.js";import{o as t}from"./webhooks.gql-CR-04Km7.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};

@@ -1,0 +1,113 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"canopy/internal/globalid"
+	"canopy/internal/rule"
+	"canopy/search"
+)
+
+// SearchHit is a found chunk.
+type SearchHit struct {
+	ID         int64   `json:"id" doc:"The chunk's id"`
+	DocID      int64   `json:"docId" doc:"The id of the document that it is a piece of"`
+	Content    string  `json:"content"`
+	Similarity float64 `json:"similarity" doc:"The cosine similarity, 0 to 1; of a HYBRID search the weighted sum of both likenesses, each relative to the greatest of its kind"`
+}
+
+func hitOf(h *search.Hit) SearchHit {
+	return SearchHit{ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity}
+}
+
+// foundHit is a found chunk of one of several contexts.
+type foundHit struct {
+	ContextID int64 `json:"contextId" doc:"The id of the context that it was found in"`
+	SearchHit
+}
+
+// SearchOptions is what to look for, and how.
+type SearchOptions struct {
+	Prompt           string           `json:"prompt" doc:"What to look for"`
+	TopN             *int             `json:"topN,omitempty" doc:"How many hits at most, 1 to 100; the context's own number when left out, of several contexts the largest"`
+	ScoreThreshold   *float64         `json:"scoreThreshold,omitempty" doc:"The smallest similarity of a hit, 0 to 1; the context's own when left out"`
+	Mode             *string          `json:"mode,omitempty" enum:"SEMANTIC,LEXICAL,HYBRID" doc:"What to compare; the context's own searchMode when left out, or HYBRID where several contexts differ"`
+	Attributes       attributesFilter `json:"attributes,omitempty" doc:"Only documents whose attributes fit" example:"{\"lang\":{\"eq\":\"de\"},\"year\":{\"gte\":2024}}"`
+	IncludeUnrelated *bool            `json:"includeUnrelated,omitempty" default:"false" doc:"Lists chunks without any likeness too, after all others, where there is room and the threshold is 0"`
+}
+
+func (o *SearchOptions) unrelated() bool { return o.IncludeUnrelated != nil && *o.IncludeUnrelated }
+
+type searchInput struct {
+	ContextPath
+	Body struct {
+		SearchOptions
+		DocumentIDs []int64 `json:"documentIds,omitempty" doc:"Only these documents; all when left out" nullable:"true"`
+	} `nameHint:"SearchRequest"`
+}
+
+type searchContextsInput struct {
+	Body struct {
+		ContextIDs []int64 `json:"contextIds" minItems:"1" maxItems:"20" doc:"The ids of the contexts" nullable:"false"`
+		SearchOptions
+	} `nameHint:"SearchContextsRequest"`
+}
+
+// registerContextSearch registers what is asked of the documents of contexts.
+func (a *api) registerContextSearch() {
+	add(a, operation{
+		id: "searchContext", rule: rule.SearchContext, method: http.MethodPost, path: "/context/relevant-docs/{contextId}", tag: tagContexts,
+		errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		summary: "Search the documents", description: "The chunks of the context's ready documents that are closest to the prompt, best first; those without any likeness are left out.",
+	}, a.search)
+	add(a, operation{
+		id: "searchContexts", rule: rule.SearchContexts, method: http.MethodPost, path: "/v1/contexts/search", tag: tagContexts,
+		errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		summary: "Search several contexts", description: "The chunks of the ready documents of several contexts that are closest to the prompt, best first. " +
+			"Where the contexts have several models, whose likenesses don't compare, hits are ordered by their part of the greatest that their own model has found.",
+	}, a.searchContexts)
+}
+
+func (a *api) search(ctx context.Context, in *searchInput) (*one[[]SearchHit], error) {
+	b := &in.Body
+	hits, err := a.queries().SearchContext(ctx, in.id(), b.Prompt, b.TopN, b.ScoreThreshold, b.Mode, ids(b.DocumentIDs), b.unrelated(), json.RawMessage(b.Attributes))
+	if err != nil {
+		return nil, err
+	}
+	return &one[[]SearchHit]{mapped(hits, hitOf)}, nil
+}
+
+func (a *api) searchContexts(ctx context.Context, in *searchContextsInput) (*one[[]foundHit], error) {
+	b := &in.Body
+	hits, err := a.queries().SearchContexts(ctx, ids(b.ContextIDs), b.Prompt, b.TopN, b.ScoreThreshold, b.Mode, b.unrelated(), json.RawMessage(b.Attributes))
+	if err != nil {
+		return nil, err
+	}
+	return &one[[]foundHit]{mapped(hits, func(h *search.Hit) foundHit { return foundHit{h.ContextID, hitOf(h)} })}, nil
+}
+
+// ids are numbers of nodes; nil stays nil.
+func ids(list []int64) []*globalid.ID {
+	if list == nil {
+		return nil
+	}
+	return mapped(list, func(id int64) *globalid.ID { return &globalid.ID{Int: id} })
+}
+
+// attributesFilter is a filter on attributes, which is checked where it is used.
+type attributesFilter json.RawMessage
+
+// UnmarshalJSON keeps what comes.
+func (a *attributesFilter) UnmarshalJSON(raw []byte) error {
+	*a = append((*a)[:0], raw...)
+	return nil
+}
+
+// Schema documents it.
+func (attributesFilter) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
