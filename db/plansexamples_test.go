@@ -104,7 +104,7 @@ var examples = map[query]example{
 	qContextForUpdate: few(299, 0, 299),
 	qContextsByID:     few(299, 0, "{299}"),
 	qInsertContext:    few(299, 299, "New", "", "", "[]", "{}", "m"),
-	qUpdateContext:    few(299, "New", "", "", "[]", "{}", 5, 0, 1000, .2, "m"),
+	qUpdateContext:    few(299, "New", "", "", "[]", "{}", 5, 0, 1000, .2, "m", "HYBRID", .5),
 	qShareContext:     few(299, 1, ""),
 	qDeleteContext:    few(299),
 	qBumpContext:      few(299),
