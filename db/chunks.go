@@ -22,6 +22,8 @@ type Chunk struct {
 	Page    int    `db:"page"`
 	Heading string `db:"heading"`
 	Row     int    `db:"row_number"`
+	// Places are where its parts stand, as chunk.PackPlaces writes them; nil in chunks of which only the beginning is known.
+	Places []byte `db:"places"`
 
 	siblings
 }
@@ -92,13 +94,15 @@ func (s *Store) FoundChunks(ctx context.Context, contexts, ids []int64) (map[int
 type NewChunk struct {
 	Position, OverlapBytes, Tokens, Page, Row int
 	Content, Heading                          string
+	// Places are as chunk.PackPlaces writes them.
+	Places []byte
 }
 
 var qInsertChunks = prepare(`
-	INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number)
-	SELECT d.id, d.revision, n.position, n.content, n.overlap_bytes, n.tokens, n.page, n.heading, n.row_number
-	FROM documents d CROSS JOIN unnest($3::integer[], $4::text[], $5::integer[], $6::integer[], $7::integer[], $8::text[], $9::integer[])
-		n(position, content, overlap_bytes, tokens, page, heading, row_number)
+	INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number, places)
+	SELECT d.id, d.revision, n.position, n.content, n.overlap_bytes, n.tokens, n.page, n.heading, n.row_number, n.places
+	FROM documents d CROSS JOIN unnest($3::integer[], $4::text[], $5::integer[], $6::integer[], $7::integer[], $8::text[], $9::integer[], $10::bytea[])
+		n(position, content, overlap_bytes, tokens, page, heading, row_number, places)
 	WHERE d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status = 'processing'") + `
 	ON CONFLICT ON CONSTRAINT chunks_once DO NOTHING`)
 
@@ -108,12 +112,13 @@ func (s *Store) InsertChunks(ctx context.Context, w *DocumentWork, list []NewChu
 	n := len(list)
 	position, overlap, tokens := make([]int64, n), make([]int64, n), make([]int64, n)
 	page, row := make([]int64, n), make([]int64, n)
-	content, heading := make([]string, n), make([]string, n)
+	content, heading, places := make([]string, n), make([]string, n), make(pq.ByteaArray, n)
 	for i, c := range list {
 		position[i], overlap[i], tokens[i] = int64(c.Position), int64(c.OverlapBytes), int64(c.Tokens)
 		page[i], row[i], content[i], heading[i] = int64(c.Page), int64(c.Row), c.Content, c.Heading
+		places[i] = c.Places
 	}
 	_, err := s.exec(ctx, qInsertChunks, w.ID, w.Attempts, position, pq.StringArray(content), overlap, tokens, page,
-		pq.StringArray(heading), row)
+		pq.StringArray(heading), row, places)
 	return err
 }

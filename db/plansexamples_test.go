@@ -96,7 +96,7 @@ var examples = map[query]example{
 	qChunk:        few(299, 0, 299),
 	qChunkCounts:  few("{299,5}"),
 	qFoundChunks:  few("{299}", "{299,5}"),
-	qInsertChunks: few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}"),
+	qInsertChunks: few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}", "{NULL}"),
 
 	// contexts.go
 	qContext:          few(299, 0, 299),

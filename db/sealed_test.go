@@ -24,6 +24,7 @@ var notSealed = map[string]string{
 	"customer_imports.archive":   "the hash of a file",
 	"chunks.sparse":              "the vector of a text that is open, too",
 	"chunks.dense":               "the same",
+	"chunks.places":              "pages, headings and rows of a text that is open, too",
 	"vector_blocks.chunks":       "the ids of chunks whose texts are open",
 	"vector_blocks.block":        "the vectors of texts that are open, too",
 	"webhook_deliveries.payload": "the bytes of an event, which the log shows",

@@ -133,7 +133,7 @@ func (m *maker) cut(ctx context.Context, out chan<- batch) (count int, err error
 func (m *maker) marks() iter.Seq2[chunk.Mark, error] {
 	return func(yield func(chunk.Mark, error) bool) {
 		for mark, err := range m.text.Marks() {
-			if !yield(chunk.Mark(mark), err) {
+			if !yield(chunk.Mark{Offset: mark.Offset, Page: mark.Page, Heading: mark.Heading, Level: mark.Level, Row: mark.Row}, err) {
 				return
 			}
 		}
@@ -224,7 +224,7 @@ func (m *maker) storeBatch(ctx context.Context, b batch) error {
 		}
 		rows = append(rows, db.NewChunk{
 			Position: position, OverlapBytes: c.OverlapBytes, Tokens: c.Tokens, Page: c.Page, Row: c.Row,
-			Content: c.Content, Heading: c.Heading,
+			Content: c.Content, Heading: c.Heading, Places: chunk.PackPlaces(c.Places),
 		})
 	}
 	if m.model == nil || len(dense) == 0 {

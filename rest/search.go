@@ -18,10 +18,35 @@ type SearchHit struct {
 	DocID      int64   `json:"docId" doc:"The id of the document that it is a piece of"`
 	Content    string  `json:"content"`
 	Similarity float64 `json:"similarity" doc:"The cosine similarity, 0 to 1; of a HYBRID search the weighted sum of both likenesses, each relative to the greatest of its kind"`
+	Passage    passage     `json:"passage" doc:"The sentences in it that say most of what was looked for"`
+	Highlights []highlight `json:"highlights" doc:"The words in it that were looked for, in order; at most 200" nullable:"false"`
+}
+
+// passage is a part of a hit's content, and where in the document it stands.
+type passage struct {
+	Content string  `json:"content"`
+	Page    *int    `json:"page" doc:"The page that it begins on; null where there are none"`
+	Heading *string `json:"heading" doc:"The headings that it stands under, from the top, joined by \" > \"; null where there are none"`
+	Row     *int    `json:"row" doc:"The row that it begins with; null where there are none"`
+	Start   int     `json:"start" doc:"Where it begins in the hit's content, in characters (code points)"`
+	End     int     `json:"end" doc:"Where it ends"`
+}
+
+// highlight is a word in a hit's content.
+type highlight struct {
+	Start int `json:"start" doc:"Where it begins in the hit's content, in characters (code points)"`
+	End   int `json:"end" doc:"Where it ends"`
 }
 
 func hitOf(h *search.Hit) SearchHit {
-	return SearchHit{ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity}
+	p := &h.Passage
+	return SearchHit{
+		ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity,
+		Passage: passage{
+			Content: p.Content, Page: p.Page, Heading: p.Heading, Row: p.Row, Start: p.Start, End: p.End,
+		},
+		Highlights: mapped(h.Highlights, func(s search.Span) highlight { return highlight(s) }),
+	}
 }
 
 // foundHit is a found chunk of one of several contexts.

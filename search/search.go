@@ -13,6 +13,7 @@ import (
 	"canopy/internal/chunk"
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
+	"canopy/internal/passage"
 	"canopy/internal/problem"
 	"canopy/internal/quota"
 	"canopy/internal/share"
@@ -39,6 +40,9 @@ type Hit struct {
 	Similarity float64
 	Content    string
 	Chunk      *db.Chunk
+	Passage Passage
+	// Highlights are the words of Content that were looked for, in order.
+	Highlights []Span
 	// ContextID is the context that the chunk was found in.
 	ContextID int64
 }
@@ -81,7 +85,7 @@ func (e *Engine) Find(ctx context.Context, row *db.Context, q Query) ([]*Hit, er
 	if err != nil || len(hits) == 0 {
 		return []*Hit{}, err
 	}
-	return e.read(ctx, hits, func(int64) int64 { return row.ID }, row.ID)
+	return e.read(ctx, q.Prompt, hits, func(int64) int64 { return row.ID }, row.ID)
 }
 
 // sought is what is looked for. It is embedded once, in however many contexts it is.
@@ -240,8 +244,8 @@ func (e *Engine) both(ctx context.Context, row *db.Context, p *sought, f vector.
 	return dense, words, err
 }
 
-// read gives the content of hits, in their order. contextOf tells which of the contexts a chunk is of.
-func (e *Engine) read(ctx context.Context, hits []vector.Hit, contextOf func(chunk int64) int64, contexts ...int64) ([]*Hit, error) {
+// read gives the content of hits, in their order, with what a prompt looks for in each. contextOf tells which of the contexts a chunk is of.
+func (e *Engine) read(ctx context.Context, prompt string, hits []vector.Hit, contextOf func(chunk int64) int64, contexts ...int64) ([]*Hit, error) {
 	ids := make([]int64, len(hits))
 	for i, h := range hits {
 		ids[i] = h.Chunk
@@ -250,10 +254,12 @@ func (e *Engine) read(ctx context.Context, hits []vector.Hit, contextOf func(chu
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*Hit, 0, len(hits))
+	list, looked := make([]*Hit, 0, len(hits)), passage.For(prompt)
 	for _, h := range hits {
 		if k := found[h.Chunk]; k != nil {
-			list = append(list, &Hit{Similarity: float64(h.Similarity), Content: k.Content, Chunk: k, ContextID: contextOf(k.ID)})
+			hit := &Hit{Similarity: float64(h.Similarity), Content: k.Content, Chunk: k, ContextID: contextOf(k.ID)}
+			mark(hit, looked)
+			list = append(list, hit)
 		}
 	}
 	return list, nil

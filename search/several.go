@@ -29,7 +29,7 @@ func (e *Engine) FindAmong(ctx context.Context, rows []*db.Context, q Query) ([]
 	if err != nil || len(hits) == 0 {
 		return []*Hit{}, err
 	}
-	return e.read(ctx, hits, func(chunk int64) int64 { return rows[s.place[chunk]].ID }, s.ids()...)
+	return e.read(ctx, q.Prompt, hits, func(chunk int64) int64 { return rows[s.place[chunk]].ID }, s.ids()...)
 }
 
 // several is one search of several contexts.

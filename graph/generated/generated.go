@@ -1915,17 +1915,45 @@ enum SearchMode {
 "A found chunk."
 type SearchHit {
   """
-  Cosine similarity with the prompt, 0 to 1, by which hits are ordered. In the mode ` + "`" + `HYBRID` + "`" + ` half of it is
-  the likeness by the context's model and half that by shared words, each divided by the greatest that this
-  search finds anywhere: 1 is the best hit by both.
+  Cosine similarity with the prompt, 0 to 1, by which hits are ordered. In the mode ` + "`" + `HYBRID` + "`" + ` it is the sum of
+  the likeness by the context's model, weighted by ` + "`" + `denseWeight` + "`" + `, and that by shared words, each divided by the
+  greatest that this search finds anywhere: 1 is the best hit by both.
   """
   similarity: Float!
   "The chunk's text."
   content: String!
+  "The sentences in it that say most of what was looked for."
+  passage: Passage!
+  "The words in it that were looked for, in order, also with other endings; at most 200."
+  highlights: [Highlight!]!
   "Document that it is a piece of. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   document: Document! @needs(app: [ASSISTANT], right: "context.read")
   "The chunk."
   chunk: Chunk!
+}
+
+"A part of a hit's content, and where in the document it stands."
+type Passage {
+  "Its text."
+  content: String!
+  "The page that it begins on; null where there are none."
+  page: Int
+  "The headings that it stands under, from the top, joined by ` + "`" + ` > ` + "`" + `; null where there are none."
+  heading: String
+  "The row that it begins with; null where there are none."
+  row: Int
+  "Where it begins in the hit's content, in characters (code points)."
+  start: Int!
+  "Where it ends."
+  end: Int!
+}
+
+"A word in a hit's content."
+type Highlight {
+  "Where it begins, in characters (code points)."
+  start: Int!
+  "Where it ends."
+  end: Int!
 }
 
 # ---------------------------------------------------------------------------------------------
@@ -12267,6 +12295,14 @@ func (ec *executionContext) fieldContext_Grant_features(_ context.Context, field
 	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Highlight_start(ctx context.Context, field graphql.CollectedField, obj *search.Span) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Start)
+}
+
+func (ec *executionContext) _Highlight_end(ctx context.Context, field graphql.CollectedField, obj *search.Span) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.End)
+}
+
 func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
@@ -15746,6 +15782,30 @@ func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graph
 	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.EndCursor())
 }
 
+func (ec *executionContext) _Passage_content(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
+}
+
+func (ec *executionContext) _Passage_page(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Page)
+}
+
+func (ec *executionContext) _Passage_heading(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Heading)
+}
+
+func (ec *executionContext) _Passage_row(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Row)
+}
+
+func (ec *executionContext) _Passage_start(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Start)
+}
+
+func (ec *executionContext) _Passage_end(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.End)
+}
+
 func (ec *executionContext) _Permission_id(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
@@ -18794,6 +18854,64 @@ func (ec *executionContext) _SearchHit_similarity(ctx context.Context, field gra
 
 func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
 	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
+}
+
+func (ec *executionContext) _SearchHit_passage(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchHit_passage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Passage, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v search.Passage) graphql.Marshaler {
+			return ec.marshalNPassage2canopyᚋsearchᚐPassage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchHit_passage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchHit",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchHit_highlights(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchHit_highlights(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Highlights, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []search.Span) graphql.Marshaler {
+			return ec.marshalNHighlight2ᚕcanopyᚋsearchᚐSpanᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchHit_highlights(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchHit",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _SearchHit_document(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
@@ -30185,6 +30303,50 @@ func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
+var highlightImplementors = []string{"Highlight"}
+
+func (ec *executionContext) _Highlight(ctx context.Context, sel ast.SelectionSet, obj *search.Span) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, highlightImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Highlight")
+		case "start":
+			out.Values[i] = ec._Highlight_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._Highlight_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var invitationImplementors = []string{"Invitation", "Node"}
 
 func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSet, obj *db.Invitation) graphql.Marshaler {
@@ -31179,6 +31341,70 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 		case "endCursor":
 			out.Values[i] = ec._PageInfo_endCursor(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var passageImplementors = []string{"Passage"}
+
+func (ec *executionContext) _Passage(ctx context.Context, sel ast.SelectionSet, obj *search.Passage) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, passageImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Passage")
+		case "content":
+			out.Values[i] = ec._Passage_content(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "page":
+			out.Values[i] = ec._Passage_page(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "heading":
+			out.Values[i] = ec._Passage_heading(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "row":
+			out.Values[i] = ec._Passage_row(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "start":
+			out.Values[i] = ec._Passage_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._Passage_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -33085,6 +33311,16 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 			}
 		case "content":
 			out.Values[i] = ec._SearchHit_content(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "passage":
+			out.Values[i] = ec._SearchHit_passage(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "highlights":
+			out.Values[i] = ec._SearchHit_highlights(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -36705,6 +36941,26 @@ func (ec *executionContext) marshalNGrant2ᚖcanopyᚋresolversᚐGrant(ctx cont
 	return ec._Grant(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNHighlight2canopyᚋsearchᚐSpan(ctx context.Context, sel ast.SelectionSet, v search.Span) graphql.Marshaler {
+	return ec._Highlight(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNHighlight2ᚕcanopyᚋsearchᚐSpanᚄ(ctx context.Context, sel ast.SelectionSet, v []search.Span) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNHighlight2canopyᚋsearchᚐSpan(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx context.Context, v any) (globalid.ID, error) {
 	res, err := scalar.UnmarshalID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -37073,6 +37329,10 @@ func (ec *executionContext) marshalNOrderDirection2string(ctx context.Context, s
 
 func (ec *executionContext) marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
 	return ec._PageInfo(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPassage2canopyᚋsearchᚐPassage(ctx context.Context, sel ast.SelectionSet, v search.Passage) graphql.Marshaler {
+	return ec._Passage(ctx, sel, &v)
 }
 
 func (ec *executionContext) marshalNPermission2ᚕᚖcanopyᚋdbᚐPermissionᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Permission) graphql.Marshaler {

@@ -40,8 +40,22 @@ type Mark struct {
 	Offset  int // in bytes
 	Page    int // counted from 1
 	Heading string
+	Level   int // of the heading, from 1 on the top
 	Row     int // counted from 1
+
+	path string // of headings, from the top to this one
 }
+
+// Place says what the content of a chunk belongs to from an offset up to the next place.
+type Place struct {
+	Offset  int    // in bytes, into Content
+	Page    int    // counted from 1; 0 where there are none
+	Heading string // the headings above, from the top, joined by PathMark
+	Row     int    // counted from 1; 0 where there are none
+}
+
+// PathMark stands between the headings of a path.
+const PathMark = " > "
 
 // Options of a split.
 type Options struct {
@@ -66,6 +80,8 @@ type Chunk struct {
 	Page    int
 	Heading string
 	Row     int
+	// Places are those in Content, in order; none where nothing is known. What stands before the first one is a repeated header.
+	Places []Place
 }
 
 // Blank tells whether the chunk's own part is white space alone. Such chunks keep the sequence
@@ -295,5 +311,6 @@ func (s *splitter) chunk(from, start, end int, header string, tokens int) Chunk 
 	}
 	word := strings.IndexFunc(s.text[start:end], func(r rune) bool { return !unicode.IsSpace(r) })
 	c.Page, c.Heading, c.Row = s.outline.at(start + max(word, 0))
+	c.Places = s.outline.places(from, end, len(header))
 	return c
 }

@@ -3,6 +3,7 @@ package chunk
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,57 @@ func checkChunks(t rapid.TB, text string, marks []Mark, opts Options) {
 	}
 	if own.String() != text {
 		t.Fatalf("the chunks without overlaps are not the text")
+	}
+	checkPlaces(t, text, marks, chunks)
+}
+
+// checkPlaces looks up where each character of the text belongs, in the marks and in the places of its chunk.
+func checkPlaces(t rapid.TB, text string, marks []Mark, chunks []Chunk) {
+	t.Helper()
+	next, k, now := 0, 0, Place{}
+	for at := range text {
+		for ; next < len(marks) && runeStart(text, marks[next].Offset) <= at; next++ {
+			m := marks[next]
+			if m.Row > 0 {
+				now.Row = m.Row
+			}
+			if m.Row == 0 || m.Page > 0 || m.Heading != "" {
+				now.Page, now.Heading = m.Page, m.Heading
+			}
+		}
+		for chunks[k].End <= at {
+			k++
+		}
+		c := chunks[k]
+		var got Place
+		for _, p := range UnpackPlaces(PackPlaces(c.Places)) {
+			if p.Offset <= c.OverlapBytes+at-c.Start {
+				got = p
+			}
+		}
+		got.Offset, got.Heading = 0, got.Heading[strings.LastIndex(got.Heading, PathMark)+1:]
+		if got.Heading = strings.TrimPrefix(got.Heading, PathMark[1:]); got != now {
+			t.Fatalf("byte %d belongs to %+v, by its chunk to %+v of %+v", at, now, got, c.Places)
+		}
+	}
+}
+
+func TestPathsOfHeadings(t *testing.T) {
+	text := strings.Repeat("word ", 60)
+	marks := []Mark{
+		{Offset: 0, Heading: "A", Level: 1}, {Offset: 25, Heading: "B", Level: 2}, {Offset: 50, Heading: "C", Level: 4}, {Offset: 75, Heading: "C", Level: 4, Page: 2},
+		{Offset: 100, Heading: "D", Level: 3}, {Offset: 125, Heading: "E", Level: 1}, {Offset: 150}, {Offset: 175, Heading: "F", Level: 3}, {Offset: 200, Row: 7},
+	}
+	chunks, err := split(text, marks, Options{Size: 1000})
+	if err != nil || len(chunks) != 1 {
+		t.Fatal(chunks, err)
+	}
+	want := []Place{
+		{0, 0, "A", 0}, {25, 0, "A > B", 0}, {50, 0, "A > B > C", 0}, {75, 2, "A > B > C", 0}, {100, 0, "A > B > D", 0}, {125, 0, "E", 0}, {150, 0, "", 0},
+		{175, 0, "F", 0}, {200, 0, "F", 7},
+	}
+	if !slices.Equal(chunks[0].Places, want) {
+		t.Errorf("%+v", chunks[0].Places)
 	}
 }
 

@@ -1,6 +1,9 @@
 package chunk
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // outline is what is known of a text's structure around the part at hand: where pages, sections and
 // rows begin. Offsets are into that part.
@@ -13,6 +16,7 @@ type outline struct {
 
 	sections []Mark // of pages and headings
 	rows     []Mark
+	open     []Mark // the headings above, each on another level
 }
 
 func newOutline(next func() (Mark, error, bool)) (*outline, error) {
@@ -41,6 +45,7 @@ func (o *outline) load(text string, base int) error {
 			o.rows = append(o.rows, m)
 		}
 		if m.Row == 0 || m.Page > 0 || m.Heading != "" {
+			m.path = o.enter(m)
 			o.sections = append(o.sections, m)
 		}
 		if err := o.advance(); err != nil {
@@ -48,6 +53,70 @@ func (o *outline) load(text string, base int) error {
 		}
 	}
 	return nil
+}
+
+// maxPath bounds the headings of a path together, in bytes.
+const maxPath = 1000
+
+// enter has a heading take the place of those on its level and below, and gives the path to it. Of a longer one than maxPath
+// the headings on top are left out.
+func (o *outline) enter(m Mark) string {
+	if m.Heading == "" {
+		o.open = o.open[:0]
+		return ""
+	}
+	i := slices.IndexFunc(o.open, func(above Mark) bool { return above.Level >= m.Level })
+	if i >= 0 {
+		if above := o.open[i]; above.Level == m.Level && above.Heading == m.Heading && i == len(o.open)-1 {
+			return above.path
+		}
+		o.open = o.open[:i]
+	}
+	m.path = m.Heading
+	if n := len(o.open); n > 0 {
+		m.path = o.open[n-1].path + PathMark + m.Heading
+	}
+	for len(m.path) > maxPath {
+		_, rest, more := strings.Cut(m.path, PathMark)
+		if !more {
+			break
+		}
+		m.path = rest
+	}
+	o.open = append(o.open, m)
+	return m.path
+}
+
+// places gives the places of the text in [from, end), where it stands that many bytes into a content.
+func (o *outline) places(from, end, into int) []Place {
+	s, r := max(0, search(o.sections, from+1)-1), max(0, search(o.rows, from+1)-1)
+	var list []Place
+	for now := (Place{}); ; {
+		at := end
+		if s < len(o.sections) {
+			at = min(at, o.sections[s].Offset)
+		}
+		if r < len(o.rows) {
+			at = min(at, o.rows[r].Offset)
+		}
+		if at >= end {
+			break
+		}
+		if s < len(o.sections) && o.sections[s].Offset == at {
+			now.Page, now.Heading = o.sections[s].Page, o.sections[s].path
+			s++
+		}
+		if r < len(o.rows) && o.rows[r].Offset == at {
+			now.Row = o.rows[r].Row
+			r++
+		}
+		if now.Offset = max(at-from, 0) + into; len(list) > 0 && list[len(list)-1].Offset == now.Offset {
+			list[len(list)-1] = now
+			continue
+		}
+		list = append(list, now)
+	}
+	return list
 }
 
 // move takes the place of the text on by some bytes, and forgets what no longer matters.

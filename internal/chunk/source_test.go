@@ -2,8 +2,8 @@ package chunk
 
 import (
 	"errors"
+	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -39,7 +39,7 @@ func TestPiecewiseIsTheSame(t *testing.T) {
 			return list
 		}
 		whole, parts := cut(len(text)+1), cut(rapid.IntRange(1, 5000).Draw(t, "step"))
-		if !slices.Equal(whole, parts) {
+		if !reflect.DeepEqual(whole, parts) {
 			t.Fatalf("%d chunks of the whole, %d of its parts", len(whole), len(parts))
 		}
 	})

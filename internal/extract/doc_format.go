@@ -21,8 +21,9 @@ const (
 
 // docProps is the formatting of a run of bytes in the WordDocument stream.
 type docProps struct {
-	start, end                         uint32 // byte offsets
-	deleted, inTable, rowEnd, headline bool
+	start, end               uint32 // byte offsets
+	deleted, inTable, rowEnd bool
+	headline                 int // the level of the heading; 0 for none
 }
 
 // propRuns finds the formatting of a byte. Questions mostly come in rising order.
@@ -110,7 +111,9 @@ func readPapx(page []byte, runs, i int) (props docProps) {
 		return props
 	}
 	style := binary.LittleEndian.Uint16(body)
-	props.headline = style >= 1 && style <= maxHeadings
+	if style >= 1 && style <= maxHeadings {
+		props.headline = int(style) + 1
+	}
 	applySprms(body[2:], &props)
 	return props
 }
@@ -129,7 +132,10 @@ func applySprms(list []byte, props *docProps) {
 		case sprmRowEnd:
 			props.rowEnd = on
 		case sprmOutline:
-			props.headline = operand[0] < maxHeadings
+			props.headline = 0
+			if operand[0] < maxHeadings {
+				props.headline = int(operand[0]) + 2
+			}
 		}
 		list = operand[min(operandSize(code, operand), len(operand)):]
 	}

@@ -181,8 +181,8 @@ func (w *docWriter) endParagraph(props docProps) {
 		w.seen[s] = true
 	}
 	w.b.paragraph()
-	if props.headline {
-		w.b.mark(Mark{Offset: w.b.len(), Heading: s})
+	if props.headline > 0 {
+		w.b.mark(Mark{Offset: w.b.len(), Heading: s, Level: props.headline})
 	}
 	w.b.write(s)
 	w.b.newline()

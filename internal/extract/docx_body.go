@@ -13,7 +13,7 @@ import (
 // Deleted text, field codes and the fallbacks of alternate content are passed over.
 type wordReader struct {
 	b        *textBuilder
-	headings map[string]bool
+	headings map[string]int
 	notes    map[string]string // by "footnote:1", "endnote:1"
 
 	para     wordParagraph
@@ -29,12 +29,12 @@ type wordReader struct {
 type wordParagraph struct {
 	begun   bool // its first text is written, at start
 	start   int
-	heading bool
+	heading int  // its level; 0 for none
 	item    bool // of a list, at this level from 0
 	level   int
 }
 
-func newWordReader(b *textBuilder, headings map[string]bool) *wordReader {
+func newWordReader(b *textBuilder, headings map[string]int) *wordReader {
 	return &wordReader{b: b, headings: headings}
 }
 
@@ -113,9 +113,9 @@ func (r *wordReader) start(x *xmlReader, e xml.StartElement) error {
 	case "tc":
 		r.startCell()
 	case "pStyle":
-		r.para.heading = r.para.heading || r.headings[attr(e, "val")]
+		r.para.heading = max(r.para.heading, r.headings[attr(e, "val")])
 	case "outlineLvl":
-		r.para.heading = isOutlineLevel(attr(e, "val"))
+		r.para.heading = outlineLevel(attr(e, "val"))
 	case "numId":
 		// Number 0 takes a style's list away (17.9.18).
 		r.para.item = attr(e, "val") != "0"
@@ -231,9 +231,9 @@ func (r *wordReader) begin() {
 }
 
 func (r *wordReader) endParagraph() {
-	if r.para.heading && r.para.begun && r.tables == 0 {
+	if r.para.heading > 0 && r.para.begun && r.tables == 0 {
 		if title := r.b.text.String()[r.para.start:]; !isBlank(title) {
-			r.b.mark(Mark{Offset: r.para.start, Heading: title})
+			r.b.mark(Mark{Offset: r.para.start, Heading: title, Level: r.para.heading})
 		}
 	}
 	r.para = wordParagraph{}

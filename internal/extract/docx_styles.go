@@ -8,7 +8,7 @@ import (
 
 // wordStyle is what a paragraph style says about headings.
 type wordStyle struct {
-	heading bool
+	level   int // of the heading that it makes; 0 for none
 	basedOn string
 }
 
@@ -18,7 +18,7 @@ const maxStyleChain = 20
 // headingStyles gives the ids of the paragraph styles that make a heading: those with an outline
 // level (ECMA-376 part 1, 17.3.1.20), those named "heading 1" to "heading 9" or "Title", and those
 // based on one of them.
-func (p *wordPackage) headingStyles() (map[string]bool, error) {
+func (p *wordPackage) headingStyles() (map[string]int, error) {
 	parts, err := p.side("styles")
 	if err != nil || len(parts) == 0 {
 		return nil, err
@@ -27,10 +27,10 @@ func (p *wordPackage) headingStyles() (map[string]bool, error) {
 	if err := p.read(parts[0], func(x *xmlReader) error { return readStyles(x, styles) }); err != nil {
 		return nil, err
 	}
-	headings := map[string]bool{}
+	headings := map[string]int{}
 	for id := range styles {
-		if isHeadingStyle(styles, id) {
-			headings[id] = true
+		if level := styleLevel(styles, id); level > 0 {
+			headings[id] = level
 		}
 	}
 	return headings, nil
@@ -49,41 +49,48 @@ func readStyles(x *xmlReader, styles map[string]*wordStyle) error {
 				styles[attr(e, "styleId")] = style
 			}
 		case "name":
-			style.heading = style.heading || isHeadingName(attr(e, "val"))
+			style.level = max(style.level, namedLevel(attr(e, "val")))
 		case "basedOn":
 			style.basedOn = attr(e, "val")
 		case "outlineLvl":
-			style.heading = isOutlineLevel(attr(e, "val"))
+			style.level = outlineLevel(attr(e, "val"))
 		}
 		return nil
 	})
 }
 
-func isHeadingName(name string) bool {
+// namedLevel is the level of a style's name: 1 for a title, 2 for "heading 1".
+func namedLevel(name string) int {
 	name = strings.ToLower(name)
 	level, found := strings.CutPrefix(name, "heading ")
 	if found && len(level) == 1 && level >= "1" && level <= "9" {
-		return true
+		return int(level[0]-'0') + 1
 	}
-	return name == "title"
+	if name == "title" {
+		return 1
+	}
+	return 0
 }
 
-// isOutlineLevel tells levels 0 to 8 from 9, which is body text.
-func isOutlineLevel(value string) bool {
+// outlineLevel is the level of a heading of an outline level, 0 to 8; 9 is body text.
+func outlineLevel(value string) int {
 	level, err := strconv.Atoi(value)
-	return err == nil && level >= 0 && level <= 8
+	if err != nil || level < 0 || level > 8 {
+		return 0
+	}
+	return level + 2
 }
 
-func isHeadingStyle(styles map[string]*wordStyle, id string) bool {
+func styleLevel(styles map[string]*wordStyle, id string) int {
 	for range maxStyleChain {
 		style := styles[id]
 		if style == nil {
-			return false
+			return 0
 		}
-		if style.heading {
-			return true
+		if style.level > 0 {
+			return style.level
 		}
 		id = style.basedOn
 	}
-	return false
+	return 0
 }

@@ -39,8 +39,10 @@ type Mark struct {
 	Offset int
 	// Page counts from 1.
 	Page int
-	// Heading is the text of the innermost heading above.
+	// Heading is the text of the innermost heading above, and Level how deep it stands: 1 for a title, 2 and more for headings
+	// below one; 0 where there is no heading.
 	Heading string
+	Level   int
 	// Row counts the records of a CSV file, or the rows of a sheet, from 1, the header row included, as a spreadsheet shows
 	// them. Past the first million rows a mark stands only for every 64 bytes of rows.
 	Row int

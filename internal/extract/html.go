@@ -56,8 +56,8 @@ type pageReader struct {
 	hides   int
 	inTitle bool
 	pre     int
-	heading int // where the heading's text begins, when inHeading
-	inHead  bool
+	heading int   // where the heading's text begins, when one is open
+	level   int   // of the heading that is open; 0 for none
 	begun   bool  // the heading has text
 	lists   []int // numbers of the next items; -1 for a list without numbers
 	tables  int
@@ -120,10 +120,10 @@ func (r *pageReader) start(tag string, z *html.Tokenizer) {
 	r.block(tag)
 	switch tag {
 	case "title":
-		r.inTitle, r.inHead, r.begun = true, true, false
+		r.inTitle, r.level, r.begun = true, 1, false
 	case "h1", "h2", "h3", "h4", "h5", "h6":
 		r.endHeading()
-		r.inHead, r.begun = true, false
+		r.level, r.begun = int(tag[1]-'0')+1, false
 	case "pre":
 		r.pre++
 	case "ul", "menu":
@@ -267,7 +267,7 @@ func (r *pageReader) put(s string) {
 		return
 	}
 	r.fill()
-	if r.inHead && !r.begun {
+	if r.level > 0 && !r.begun {
 		r.begun, r.heading = true, r.b.len()
 	}
 	r.b.write(s)
@@ -290,10 +290,10 @@ func (r *pageReader) fill() {
 
 // endHeading marks where the heading begins that has ended.
 func (r *pageReader) endHeading() {
-	if r.inHead && r.begun && r.tables == 0 {
+	if r.level > 0 && r.begun && r.tables == 0 {
 		if title := r.b.text.String()[min(r.heading, r.b.len()):]; !isBlank(title) {
-			r.b.mark(Mark{Offset: r.heading, Heading: title})
+			r.b.mark(Mark{Offset: r.heading, Heading: title, Level: r.level})
 		}
 	}
-	r.inHead, r.begun = false, false
+	r.level, r.begun = 0, false
 }

@@ -10,12 +10,12 @@ func markdownMarks(text string) []Mark {
 	previous, previousAt := "", 0
 	for at := skipFrontMatter(text); at < len(text); {
 		line, next := cutLine(text, at)
-		switch title, underline := doc.heading(line, previous); {
-		case underline:
-			marks = appendMark(marks, Mark{Offset: previousAt, Heading: previous})
+		switch title, level := doc.heading(line, previous); {
+		case level > 0 && title == "":
+			marks = appendMark(marks, Mark{Offset: previousAt, Heading: previous, Level: level})
 			line = ""
 		case title != "":
-			marks = appendMark(marks, Mark{Offset: at, Heading: title})
+			marks = appendMark(marks, Mark{Offset: at, Heading: title, Level: level})
 			line = ""
 		}
 		previous, previousAt = doc.paragraph(line), at
@@ -46,30 +46,34 @@ func skipFrontMatter(text string) int {
 // markdown is the state between lines: the code fence that is open, if any.
 type markdown struct{ fence string }
 
-// heading reads one line. title is that of an ATX heading; underline says that the line makes a
-// heading of the paragraph line before it.
-func (m *markdown) heading(line, previous string) (title string, underline bool) {
+// heading reads one line, and gives the level of the heading that it makes; 0 for none. title is that of an ATX heading; without
+// one the line makes a heading of the paragraph line before it.
+func (m *markdown) heading(line, previous string) (title string, level int) {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	body := strings.TrimSpace(line)
 	if m.fence != "" {
 		if indent < 4 && strings.HasPrefix(body, m.fence) && strings.Trim(body, m.fence[:1]) == "" {
 			m.fence = ""
 		}
-		return "", false
+		return "", 0
 	}
 	if indent >= 4 {
-		return "", false
+		return "", 0
 	}
 	for _, mark := range []string{"```", "~~~"} {
 		if strings.HasPrefix(body, mark) {
 			m.fence = body[:len(body)-len(strings.TrimLeft(body, mark[:1]))]
-			return "", false
+			return "", 0
 		}
 	}
-	if body != "" && previous != "" && (strings.Trim(body, "=") == "" || strings.Trim(body, "-") == "") {
-		return "", true
+	switch {
+	case body == "" || previous == "":
+	case strings.Trim(body, "=") == "":
+		return "", 1
+	case strings.Trim(body, "-") == "":
+		return "", 2
 	}
-	return atxTitle(body), false
+	return atxTitle(body)
 }
 
 // paragraph gives the line if a setext underline may follow it.
@@ -84,16 +88,19 @@ func (m *markdown) paragraph(line string) string {
 	return body
 }
 
-// atxTitle is the text of a line such as "## Title ##", or "".
-func atxTitle(body string) string {
-	title := strings.TrimLeft(body, "#")
-	level := len(body) - len(title)
+// atxTitle is the text of a line such as "## Title ##" and its level, or nothing.
+func atxTitle(body string) (title string, level int) {
+	title = strings.TrimLeft(body, "#")
+	level = len(body) - len(title)
 	if level < 1 || level > 6 || title != "" && title[0] != ' ' && title[0] != '\t' {
-		return ""
+		return "", 0
 	}
 	title = strings.TrimSpace(title)
 	if open := strings.TrimRight(title, "#"); open == "" || strings.HasSuffix(open, " ") {
 		title = strings.TrimSpace(open)
 	}
-	return title
+	if title == "" {
+		return "", 0
+	}
+	return title, level
 }

@@ -49,7 +49,7 @@ func (p *archive) refuseLocked() error {
 type odtReader struct {
 	b       *textBuilder
 	inside  int // paragraphs that are open: one in a text box is inside another
-	heading bool
+	heading int // its level; 0 for none
 	begun   bool
 	start   int
 	space   bool // white space stands before the next word
@@ -99,7 +99,11 @@ func (r *odtReader) open(x *xmlReader, e xml.StartElement) error {
 	switch name {
 	case "text:p", "text:h":
 		if r.inside++; r.notes == 0 {
-			r.heading, r.begun, r.space = name == "text:h", false, false
+			r.heading, r.begun, r.space = 0, false, false
+			if name == "text:h" {
+				level, _ := strconv.Atoi(attr(e, "outline-level"))
+				r.heading = min(max(level, 1), maxLevel-1) + 1
+			}
 		}
 	case "text:s":
 		count, _ := strconv.Atoi(attr(e, "c"))
@@ -201,12 +205,12 @@ func (r *odtReader) begin() {
 }
 
 func (r *odtReader) endParagraph() {
-	if r.heading && r.begun && r.tables == 0 {
+	if r.heading > 0 && r.begun && r.tables == 0 {
 		if title := r.b.text.String()[min(r.start, r.b.len()):]; !isBlank(title) {
-			r.b.mark(Mark{Offset: r.start, Heading: title})
+			r.b.mark(Mark{Offset: r.start, Heading: title, Level: r.heading})
 		}
 	}
-	r.heading, r.begun, r.space = false, false, false
+	r.heading, r.begun, r.space = 0, false, false
 	if r.tables == 0 && r.inside == 0 {
 		r.b.newline()
 	}

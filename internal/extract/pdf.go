@@ -183,9 +183,9 @@ func readPDF(ctx context.Context, src source, limits Limits, engine *pdfEngine) 
 	return result, nil
 }
 
-// readPages writes the pages' text, one mark a page, and counts those that could not be read.
+// readPages writes the pages' text, with a mark for each page and each heading of the outline, and counts those that could not be read.
 func readPages(ctx context.Context, doc *pdfDocument, count int, b *textBuilder) (skipped int, err error) {
-	restarts := 0
+	restarts, h := 0, &headings{entries: doc.outline()}
 	for page := range count {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -204,9 +204,7 @@ func readPages(ctx context.Context, doc *pdfDocument, count int, b *textBuilder)
 			skipped++
 			continue
 		}
-		b.mark(Mark{Offset: b.len(), Page: page + 1})
-		b.write(cleanPage(text))
-		b.newline()
+		h.write(b, page, cleanPage(text))
 		if b.full {
 			return 0, failTooLarge
 		}

@@ -88,7 +88,7 @@ func (p *archive) writeSlide(b *textBuilder, part string, number int) error {
 		return err
 	}
 	b.paragraph()
-	b.mark(Mark{Offset: b.len(), Page: number, Heading: r.title.String()})
+	b.mark(Mark{Offset: b.len(), Page: number, Heading: r.title.String(), Level: 1})
 	for _, text := range []string{r.title.String(), r.text.String()} {
 		if !isBlank(text) {
 			b.write(text)

@@ -19,7 +19,7 @@ type rtfGroup struct {
 	inFonts bool // the font table
 	page    int  // code page of \'hh bytes
 	unicode int  // how many fallback characters follow a \u
-	heading bool // of the paragraph: it has an outline level
+	heading int  // of the paragraph: the level by its outline; 0 for none
 	inTable bool // of the paragraph
 }
 
@@ -193,8 +193,8 @@ func (r *rtfReader) endParagraph() {
 		return
 	}
 	r.b.paragraph()
-	if r.now.heading {
-		r.b.mark(Mark{Offset: r.b.len(), Heading: s})
+	if r.now.heading > 0 {
+		r.b.mark(Mark{Offset: r.b.len(), Heading: s, Level: r.now.heading})
 	}
 	r.b.write(s)
 	r.b.newline()

@@ -66,11 +66,14 @@ func (r *rtfReader) structure(t rtfToken) bool {
 	case "par", "sect", "page", "column":
 		r.endParagraph()
 	case "pard":
-		r.now.heading, r.now.inTable = false, false
+		r.now.heading, r.now.inTable = 0, false
 	case "intbl":
 		r.now.inTable = true
 	case "outlinelevel":
-		r.now.heading = t.given && t.value >= 0 && t.value <= 8
+		r.now.heading = 0
+		if t.given && t.value >= 0 && t.value <= 8 {
+			r.now.heading = t.value + 2
+		}
 	case "cell", "nestcell":
 		r.write("\t")
 	case "row":

@@ -12,6 +12,7 @@ const (
 	denseMarks  = 1 << 20 // from here on marks are kept apart
 	markSpacing = 64      // by this many bytes
 	maxHeading  = 300     // bytes of a heading that are kept
+	maxLevel    = 12      // the deepest level that is told of a heading
 )
 
 // textBuilder collects the text of a document with its marks, within a size limit. Text must be
@@ -62,6 +63,7 @@ func (b *textBuilder) mark(m Mark) {
 
 func appendMark(marks []Mark, m Mark) []Mark {
 	m.Heading = shortHeading(m.Heading)
+	m.Level = min(m.Level, maxLevel)
 	if len(marks) == 0 {
 		return append(marks, m)
 	}

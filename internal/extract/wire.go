@@ -77,6 +77,7 @@ func writeMark(w *bufio.Writer, m Mark, after int) {
 	writeUint(w, m.Offset-after)
 	writeUint(w, m.Page)
 	writeUint(w, m.Row)
+	writeUint(w, m.Level)
 	writeUint(w, len(m.Heading))
 	_, _ = w.WriteString(m.Heading)
 }
@@ -143,7 +144,7 @@ func (r *answerReader) bytes(n int) string {
 
 // mark reads a mark of a text of a size, after one at an offset.
 func (r *answerReader) mark(after, size int, limits Limits) Mark {
-	m := Mark{Offset: after + r.uint(size-after), Page: r.uint(limits.Pages), Row: r.uint(size + 1)}
+	m := Mark{Offset: after + r.uint(size-after), Page: r.uint(limits.Pages), Row: r.uint(size + 1), Level: r.uint(maxLevel)}
 	m.Heading = r.text(maxHeading)
 	return m
 }

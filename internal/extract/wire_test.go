@@ -50,6 +50,7 @@ func genResult(t *rapid.T) *Result {
 	for at < len(r.Text) {
 		m := Mark{Offset: at, Page: rapid.IntRange(0, 100).Draw(t, "page"), Row: rapid.IntRange(0, len(r.Text)).Draw(t, "row")}
 		if budget := len(r.Text) / (2 * (len(r.Marks) + 1)); at+budget < len(r.Text) {
+			m.Level = rapid.IntRange(0, maxLevel).Draw(t, "level")
 			m.Heading = strings.ToValidUTF8(r.Text[at:at+min(budget/8, maxHeading)], "")
 		}
 		r.Marks = append(r.Marks, m)

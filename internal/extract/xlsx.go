@@ -268,7 +268,7 @@ func (r *sheetReader) endRow() {
 		return
 	}
 	r.b.newline()
-	r.b.mark(Mark{Offset: r.b.len(), Heading: r.name, Row: r.row})
+	r.b.mark(Mark{Offset: r.b.len(), Heading: r.name, Level: 1, Row: r.row})
 	for i, c := range r.cells {
 		switch name := r.columnName(c.column); {
 		case i > 0 && r.head != nil:

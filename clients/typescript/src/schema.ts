@@ -1491,6 +1491,14 @@ export interface Grant {
   features: Array<string>;
 }
 
+/** A word in a hit's content. */
+export interface Highlight {
+  /** Where it begins, in characters (code points). */
+  start: number;
+  /** Where it ends. */
+  end: number;
+}
+
 /** Asks a person to accept a company that has added it. */
 export interface Invitation {
   /** Global id. */
@@ -1710,6 +1718,22 @@ export interface PageInfo {
   startCursor: string | null;
   /** Cursor of the last row, the `after` of the next page; null for an empty page. */
   endCursor: string | null;
+}
+
+/** A part of a hit's content, and where in the document it stands. */
+export interface Passage {
+  /** Its text. */
+  content: string;
+  /** The page that it begins on; null where there are none. */
+  page: number | null;
+  /** The headings that it stands under, from the top, joined by ` > `; null where there are none. */
+  heading: string | null;
+  /** The row that it begins with; null where there are none. */
+  row: number | null;
+  /** Where it begins in the hit's content, in characters (code points). */
+  start: number;
+  /** Where it ends. */
+  end: number;
 }
 
 /** A user's access to an application account, with a role. */
@@ -2271,13 +2295,17 @@ export interface SaveBillingPayload {
 /** A found chunk. */
 export interface SearchHit {
   /**
-   * Cosine similarity with the prompt, 0 to 1, by which hits are ordered. In the mode `HYBRID` half of it is
-   * the likeness by the context's model and half that by shared words, each divided by the greatest that this
-   * search finds anywhere: 1 is the best hit by both.
+   * Cosine similarity with the prompt, 0 to 1, by which hits are ordered. In the mode `HYBRID` it is the sum of
+   * the likeness by the context's model, weighted by `denseWeight`, and that by shared words, each divided by the
+   * greatest that this search finds anywhere: 1 is the best hit by both.
    */
   similarity: number;
   /** The chunk's text. */
   content: string;
+  /** The sentences in it that say most of what was looked for. */
+  passage: Passage;
+  /** The words in it that were looked for, in order, also with other endings; at most 200. */
+  highlights: Array<Highlight>;
   /** Document that it is a piece of. Needs the right `context.read`, with a token for `assistant`. */
   document: Document;
   /** The chunk. */

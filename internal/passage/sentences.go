@@ -1,0 +1,111 @@
+package passage
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Lengths in bytes. Below the first, what a blank line ends belongs to what follows, as a heading does; from the second on a
+// sentence also ends with its line, and from the third on with a word.
+const (
+	headingRoom  = 120
+	lineRoom     = 400
+	sentenceRoom = 800
+)
+
+// sentences cuts a text from an offset on, and where rows begin. White space at their ends is left out.
+func sentences(text string, from int, rows []int) (list []Span) {
+	start := from
+	for at := from; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+		for len(rows) > 0 && rows[0] < at {
+			rows = rows[1:]
+		}
+		if len(rows) > 0 && rows[0] == at || ends(text, start, at, r) {
+			list = appendTrimmed(list, text, start, at)
+			start = at
+		}
+	}
+	return appendTrimmed(list, text, start, len(text))
+}
+
+func appendTrimmed(list []Span, text string, start, end int) []Span {
+	for start < end && isSpace(text[start]) {
+		start++
+	}
+	for end > start && isSpace(text[end-1]) {
+		end--
+	}
+	if start == end {
+		return list
+	}
+	return append(list, Span{start, end})
+}
+
+func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' || b == '\f' }
+
+// ends tells whether a sentence that began at start ends behind r, at an offset.
+func ends(text string, start, at int, r rune) bool {
+	size := at - start
+	switch {
+	case strings.ContainsRune("。！？｡", r):
+		next, _ := utf8.DecodeRuneInString(text[at:])
+		return !strings.ContainsRune("。！？｡」』”’）】》", next)
+	case r == '\n':
+		return lineEnds(text, start, at, size)
+	case r == ' ' || r == '\t':
+		next, _ := utf8.DecodeRuneInString(text[at:])
+		return size > sentenceRoom || ended(text[start:at]) && !unicode.IsLower(next) && next != ' '
+	}
+	return size > 2*sentenceRoom
+}
+
+// lineEnds tells whether a sentence ends with its line: it is over, a blank line or an item of a list or a table follows, or it
+// has become long.
+func lineEnds(text string, start, at, size int) bool {
+	rest := text[at:]
+	switch {
+	case size > lineRoom, ended(text[start:at]):
+		return true
+	case strings.HasPrefix(rest, "\n"):
+		return false // the second line end decides
+	case strings.HasSuffix(text[start:at], "\n\n"):
+		return size > headingRoom
+	}
+	return item(rest) || strings.Contains(text[start:at], "\t")
+}
+
+// item tells whether a line begins like an item of a list.
+func item(line string) bool {
+	line = strings.TrimLeft(line, " ")
+	r, size := utf8.DecodeRuneInString(line)
+	if strings.ContainsRune("-*•‣–—", r) {
+		return strings.HasPrefix(line[size:], " ")
+	}
+	digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
+	return digits > 0 && digits < 4 && len(line) > digits+1 && (line[digits] == '.' || line[digits] == ')') && line[digits+1] == ' '
+}
+
+// ended tells whether a text ends like a sentence.
+func ended(text string) bool {
+	text = strings.TrimRight(text, " \t\n\r\"')]}’”»")
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return strings.ContainsRune(".!?…。！？｡", r) && !abbreviated(text)
+}
+
+// abbreviated tells an initial or a short abbreviation, such as "Dr." or "e.g.", from the end of a sentence.
+func abbreviated(text string) bool {
+	body, dot := strings.CutSuffix(text, ".")
+	if !dot {
+		return false
+	}
+	last := body[strings.LastIndexAny(body, " \t\n(")+1:]
+	r, size := utf8.DecodeRuneInString(last)
+	return size > 0 && size == len(last) && unicode.IsLetter(r) || strings.Contains(last, ".") && len(last) <= 4 || shortForms[strings.ToLower(last)]
+}
+
+var shortForms = map[string]bool{
+	"dr": true, "mr": true, "mrs": true, "ms": true, "st": true, "no": true, "nr": true, "vs": true, "fig": true, "abb": true, "etc": true, "bzw": true, "ca": true, "art": true, "sr": true, "prof": true,
+}

@@ -1,0 +1,80 @@
+package search
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"canopy/db"
+	"canopy/internal/chunk"
+	"canopy/internal/passage"
+)
+
+// Span is a part of a hit's content, in characters (code points).
+type Span struct{ Start, End int }
+
+// Passage is the part of a hit's content that says most of what was looked for, and where in the document it stands.
+type Passage struct {
+	Span
+	Content string
+	// Page, Heading and Row are where it begins; nil where that is unknown. The heading is a path from the top.
+	Page    *int
+	Heading *string
+	Row     *int
+}
+
+// mark finds the passage of a hit, and the words in its content that were looked for.
+func mark(h *Hit, s *passage.Sought) {
+	k := h.Chunk
+	places := placesOf(k)
+	begin := min(places[0].Offset, len(k.Content))
+	var rows []int
+	for _, p := range places {
+		if p.Row > 0 {
+			rows = append(rows, p.Offset)
+		}
+	}
+	best, words := s.Find(k.Content, begin, min(k.OverlapBytes, len(k.Content)), rows)
+	at := places[max(0, sort.Search(len(places), func(i int) bool { return places[i].Offset > best.Start })-1)]
+	spans := inCharacters(k.Content, append([]passage.Span{best}, words...))
+	h.Passage = Passage{Span: spans[0], Content: k.Content[best.Start:best.End], Page: known(at.Page), Heading: known(at.Heading), Row: known(at.Row)}
+	h.Highlights = spans[1:]
+}
+
+// known is nil for what is zero.
+func known[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
+
+// placesOf are those of a chunk; of one from before only its beginning is known, behind a row that is repeated as a header.
+func placesOf(k *db.Chunk) []chunk.Place {
+	if list := chunk.UnpackPlaces(k.Places); len(list) > 0 {
+		return list
+	}
+	begin := 0
+	if k.Row > 1 {
+		begin = strings.IndexByte(k.Content[:min(k.OverlapBytes, len(k.Content))], '\n') + 1
+	}
+	return []chunk.Place{{Offset: begin, Page: k.Page, Heading: k.Heading, Row: k.Row}}
+}
+
+// inCharacters counts spans of a text in characters. All but the first one are in order.
+func inCharacters(text string, list []passage.Span) []Span {
+	spans := make([]Span, len(list))
+	at, n := 0, 0
+	count := func(to int) int {
+		if to < at {
+			at, n = 0, 0
+		}
+		n += utf8.RuneCountInString(text[at:to])
+		at = to
+		return n
+	}
+	for i, s := range list {
+		spans[i] = Span{count(s.Start), count(s.End)}
+	}
+	return spans
+}
