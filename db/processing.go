@@ -87,8 +87,8 @@ var (
 	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, x.dimensions` + twin + ` AND d.status = 'ready' AND d.reader = o.reader ORDER BY d.id LIMIT 1`)
 	qTwinAtWork = prepare(`SELECT EXISTS (SELECT 1` + twin + ` AND d.status IN ('pending', 'processing') AND d.id < o.id AND d.faults = 0)`)
 	qCopyChunks = prepare(`
-		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number)
-		SELECT d.id, d.revision, k.position, k.content, k.overlap_bytes, k.tokens, k.page, k.heading, k.row_number
+		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number, places)
+		SELECT d.id, d.revision, k.position, k.content, k.overlap_bytes, k.tokens, k.page, k.heading, k.row_number, k.places
 		FROM documents d JOIN chunks k ON k.document_id = $3 AND k.revision = $4
 		WHERE d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status = 'processing'") + `
 		ON CONFLICT ON CONSTRAINT chunks_once DO NOTHING`)

@@ -87,6 +87,12 @@ func TestPassagesCiteHeadingsAndRows(t *testing.T) {
 			t.Errorf("%s: %q is marked", c.prompt, words)
 		}
 	}
+	twin := s.NewContext(token, "The same table")
+	s.Upload(token, twin, "copy.csv", []byte(rows))
+	s.Settle(token, twin)
+	if passage, _ := passageOf(t, s, token, twin, "bolt-150"); passage["row"] != 152.0 {
+		t.Errorf("of a document with the same bytes: %v", passage)
+	}
 	// What was cut before has no places: it is told by its beginning.
 	s.SQL(`UPDATE chunks SET places = NULL`)
 	if passage, _ := passageOf(t, s, token, table, "bolt-150"); passage["row"] == nil || passage["row"].(float64) > 152 || !strings.Contains(passage["content"].(string), "bolt-150") {
