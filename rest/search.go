@@ -14,10 +14,10 @@ import (
 
 // SearchHit is a found chunk.
 type SearchHit struct {
-	ID         int64   `json:"id" doc:"The chunk's id"`
-	DocID      int64   `json:"docId" doc:"The id of the document that it is a piece of"`
-	Content    string  `json:"content"`
-	Similarity float64 `json:"similarity" doc:"The cosine similarity, 0 to 1; of a HYBRID search the weighted sum of both likenesses, each relative to the greatest of its kind"`
+	ID         int64       `json:"id" doc:"The chunk's id"`
+	DocID      int64       `json:"docId" doc:"The id of the document that it is a piece of"`
+	Content    string      `json:"content"`
+	Similarity float64     `json:"similarity" doc:"The cosine similarity, 0 to 1; of a HYBRID search the weighted sum of both likenesses, each relative to the greatest of its kind"`
 	Passage    passage     `json:"passage" doc:"The sentences in it that say most of what was looked for"`
 	Highlights []highlight `json:"highlights" doc:"The words in it that were looked for, in order; at most 200" nullable:"false"`
 }

@@ -40,7 +40,7 @@ type Hit struct {
 	Similarity float64
 	Content    string
 	Chunk      *db.Chunk
-	Passage Passage
+	Passage    Passage
 	// Highlights are the words of Content that were looked for, in order.
 	Highlights []Span
 	// ContextID is the context that the chunk was found in.
