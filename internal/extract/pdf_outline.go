@@ -12,7 +12,7 @@ import (
 // The bounds of a PDF's outline that is read: entries, and levels. In a file they can lead back to each other.
 const (
 	maxOutline = 10_000
-	maxNesting   = 64
+	maxNesting = 64
 )
 
 // outlineEntry is a heading by the outline of a PDF.

@@ -26,9 +26,11 @@ func TestFind(t *testing.T) {
 		{"a sentence", handbook, "When is a doctor's note needed?", "From the third day on a doctor's note is needed.", "doctor note needed"},
 		{"a heading belongs to what it is above", handbook, "vacation days", "4.2 Vacation\n\nEverybody has 28 days of vacation a year.", "Vacation days vacation Days"},
 		{"not a part of an abbreviation", handbook, "Weber agreed", "Days that are left over\nend on 31 March of the next year, unless Dr. Weber of the staff office has agreed to something else.", "Weber agreed"},
-		{"several sentences where they have more", handbook, "twelfth for each month left until March",
+		{
+			"several sentences where they have more", handbook, "twelfth for each month left until March",
 			"Those who join later have a twelfth of it for each month. Days that are left over\nend on 31 March of the next year, unless Dr. Weber of the staff office has agreed to something else.",
-			"twelfth each month left March"},
+			"twelfth each month left March",
+		},
 		{"an item", handbook, "cafe", "- Café: open from 7:30", "Café"},
 		{"endings", "He runs. Die Wohnungen sind teuer.", "Was kostet die Wohnung?", "Die Wohnungen sind teuer.", "Wohnungen"},
 		{"numbers are exact", "Part 12345 is red. Part 12346 is blue.", "12346", "Part 12346 is blue.", "12346"},
