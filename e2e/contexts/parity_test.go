@@ -91,8 +91,10 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	found := s.MustGQL(token, `query($c: ID!, $p: String!) { v: searchContext(contextId: $c, prompt: $p) { `+parityHit+` } }`, object{"c": full, "p": platform.Sentences(1, 12)})["v"].([]any)
 	same := make([]any, len(found))
 	for i, h := range found {
-		same[i] = object{"id": platform.Member(t, h, "chunk.databaseId"), "docId": platform.Member(t, h, "document.databaseId"), "content": platform.Member(t, h, "content"), "similarity": platform.Member(t, h, "similarity"),
-			"passage": platform.Member(t, h, "passage"), "highlights": platform.Member(t, h, "highlights")}
+		same[i] = object{
+			"id": platform.Member(t, h, "chunk.databaseId"), "docId": platform.Member(t, h, "document.databaseId"), "content": platform.Member(t, h, "content"), "similarity": platform.Member(t, h, "similarity"),
+			"passage": platform.Member(t, h, "passage"), "highlights": platform.Member(t, h, "highlights"),
+		}
 	}
 	platform.SameAnswers(t, "hits", hits, same)
 	if len(hits) != 3 {

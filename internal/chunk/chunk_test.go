@@ -148,16 +148,30 @@ func checkPlaces(t rapid.TB, text string, marks []Mark, chunks []Chunk) {
 func TestPathsOfHeadings(t *testing.T) {
 	text := strings.Repeat("word ", 60)
 	marks := []Mark{
-		{Offset: 0, Heading: "A", Level: 1}, {Offset: 25, Heading: "B", Level: 2}, {Offset: 50, Heading: "C", Level: 4}, {Offset: 75, Heading: "C", Level: 4, Page: 2},
-		{Offset: 100, Heading: "D", Level: 3}, {Offset: 125, Heading: "E", Level: 1}, {Offset: 150}, {Offset: 175, Heading: "F", Level: 3}, {Offset: 200, Row: 7},
+		{Offset: 0, Heading: "A", Level: 1},
+		{Offset: 25, Heading: "B", Level: 2},
+		{Offset: 50, Heading: "C", Level: 4},
+		{Offset: 75, Heading: "C", Level: 4, Page: 2},
+		{Offset: 100, Heading: "D", Level: 3},
+		{Offset: 125, Heading: "E", Level: 1},
+		{Offset: 150},
+		{Offset: 175, Heading: "F", Level: 3},
+		{Offset: 200, Row: 7},
 	}
 	chunks, err := split(text, marks, Options{Size: 1000})
 	if err != nil || len(chunks) != 1 {
 		t.Fatal(chunks, err)
 	}
 	want := []Place{
-		{0, 0, "A", 0}, {25, 0, "A > B", 0}, {50, 0, "A > B > C", 0}, {75, 2, "A > B > C", 0}, {100, 0, "A > B > D", 0}, {125, 0, "E", 0}, {150, 0, "", 0},
-		{175, 0, "F", 0}, {200, 0, "F", 7},
+		{0, 0, "A", 0},
+		{25, 0, "A > B", 0},
+		{50, 0, "A > B > C", 0},
+		{75, 2, "A > B > C", 0},
+		{100, 0, "A > B > D", 0},
+		{125, 0, "E", 0},
+		{150, 0, "", 0},
+		{175, 0, "F", 0},
+		{200, 0, "F", 7},
 	}
 	if !slices.Equal(chunks[0].Places, want) {
 		t.Errorf("%+v", chunks[0].Places)
