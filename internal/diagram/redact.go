@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"html"
 	"maps"
+	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +22,8 @@ import (
 const (
 	minLearnt = 8
 	maxLearnt = 16 << 10
+	// maxSecrets is how long the secrets of a diagram may be together: each step knows some forty forms of all.
+	maxSecrets = 64 << 10
 	// minCore is the least of a text in base64 that is known when it begins in the middle of three bytes.
 	minCore = 8
 )
@@ -44,7 +46,7 @@ func newRedactor(secrets map[string]string) *redactor {
 // add takes up a secret, also without the space around it: many come from files that end in a line break, and who
 // sends them back leaves that out.
 func (r *redactor) add(name, value string) {
-	for _, form := range append(forms(value), forms(strings.TrimSpace(value))...) {
+	for _, form := range slices.Concat(forms(value), forms(strings.TrimSpace(value)), numberForms(value)) {
 		if _, known := r.labels[form]; !known && form != "" {
 			r.labels[form], r.replacer = "[secret "+name+"]", nil
 		}
@@ -145,6 +147,25 @@ func forms(s string) []string {
 	return append(list, base64Forms([]byte(s))...)
 }
 
+// numberForms are how a text of digits is written where it was read as a number, which keeps some 17 of them.
+func numberForms(s string) []string {
+	s = strings.TrimSpace(s)
+	if len(s) < minLearnt || strings.Trim(s, "0123456789.-+eE") != "" {
+		return nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsInf(f, 0) {
+		return nil
+	}
+	var list []string
+	for _, format := range []byte{'f', 'e', 'g'} {
+		if form := strconv.FormatFloat(f, format, -1, 64); len(form) >= minLearnt {
+			list = append(list, form)
+		}
+	}
+	return list
+}
+
 func jsonForms(s string) []string {
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)
@@ -175,20 +196,29 @@ func asciiOnly(s string) string {
 	return out.String()
 }
 
-var (
-	percent = regexp.MustCompile(`%[0-9A-F]{2}`)
-	// unescaped are the characters that JavaScript's encodeURIComponent leaves as they are.
-	unescaped = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
-)
+// unescaped are the characters that JavaScript's encodeURIComponent leaves as they are.
+var unescaped = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
 func urlForms(s string) []string {
 	query := url.QueryEscape(s)
 	component := strings.ReplaceAll(query, "+", "%20")
 	list := []string{query, component, unescaped.Replace(component), url.PathEscape(s)}
 	for _, form := range list[:len(list):len(list)] {
-		list = append(list, percent.ReplaceAllStringFunc(form, strings.ToLower))
+		list = append(list, lowerEscapes(form))
 	}
 	return list
+}
+
+// lowerEscapes writes the hex digits of a URL's escapes in lower case.
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:], bytes.ToLower(b[i+1:i+3]))
+			i += 2
+		}
+	}
+	return string(b)
 }
 
 // base64Forms are a text in base64, with both alphabets, and what is always the same of it where it stands

@@ -100,6 +100,13 @@ func (ev *evaluation) unseal(ctx context.Context, own names, tools Tools, all []
 	if err != nil {
 		return newError(CodeSecret, "the secrets can't be read").because(err)
 	}
+	size := 0
+	for _, value := range values {
+		size += len(value)
+	}
+	if size > maxSecrets {
+		return newError(CodeSecret, "the secrets of the diagram are longer than %d KiB together", maxSecrets>>10)
+	}
 	ev.redactor = newRedactor(values)
 	used := make(map[string]any, len(own))
 	for _, name := range slices.Sorted(maps.Keys(own)) {

@@ -62,7 +62,7 @@ func TestSecretsAreSentAndNotKept(t *testing.T) {
 		{"id":"c","type":"http","url":"https://x.example/list"}],
 		"output":{"a":"{{ steps.a }}","b":"{{ steps.b.content }}","c":"{{ steps.c }}"}}`)
 	echoes := map[string]string{
-		"plain": key, "capitals": strings.ToUpper(key), "no capitals": strings.ToLower(key), "in a sentence": "the key " + key + " is wrong", "query": url.QueryEscape(key), "path": url.PathEscape(key), "lower": percent.ReplaceAllStringFunc(url.QueryEscape(key), strings.ToLower),
+		"plain": key, "capitals": strings.ToUpper(key), "no capitals": strings.ToLower(key), "in a sentence": "the key " + key + " is wrong", "query": url.QueryEscape(key), "path": url.PathEscape(key), "lower": "s3Cr%2ft%2b+%22qu%c3%b6%3cted%3e%22+%26+100%25%5c",
 		"component": "s3Cr%2Ft%2B%20%22qu%C3%B6%3Cted%3E%22%20%26%20100%25%5C", "html": html.EscapeString(key), "go": fmt.Sprintf("%q", key),
 		"base64": base64.StdEncoding.EncodeToString([]byte(key)), "base64url": base64.RawURLEncoding.EncodeToString([]byte(key)),
 		"basic": base64.StdEncoding.EncodeToString([]byte("me:" + key)), "within": base64.StdEncoding.EncodeToString([]byte("x" + key + "yz")),
@@ -177,6 +177,48 @@ func TestSecretsFromFilesAreFound(t *testing.T) {
 		if got := r.text(echo); !strings.Contains(got, "[secret K]") || strings.Contains(strings.ToLower(got), "s3cr3t") {
 			t.Errorf("%q is kept as %q", echo, got)
 		}
+	}
+}
+
+// TestSecretsAreFoundAsNumbers: digits that a remote sends back as a number are a secret still, though only 17 of them are left.
+func TestSecretsAreFoundAsNumbers(t *testing.T) {
+	for secret, echo := range map[string]string{
+		"12345678901234567890": `12345678901234567890`, "4111111111111111": `4111111111111111`, "00491701234567": `491701234567`,
+		"98765432109876543210987654321": `9.8765432109876543210987654321e28`, "1234567890.5": `1234567890.50`, "-123456789012345678901": `-123456789012345678901`,
+	} {
+		d := mustParse(t, `{"steps":[{"id":"a","type":"http","url":"https://x.example/{{ secrets.PIN }}"}],"output":{"a":"{{ steps.a.body }}","b":"{{ string(steps.a.body) }}"}}`)
+		tools := &recorder{secrets: map[string]string{"PIN": secret}}
+		tools.http = func(context.Context, HTTPRequest) (*HTTPAnswer, error) {
+			return &HTTPAnswer{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(`{"n":` + echo + `}`)}, nil
+		}
+		out, err := runAll(t.Context(), d, `{}`, tools)
+		if err != nil || strings.Contains(out, echo[2:8]) || !strings.Contains(out, "[secret PIN]") {
+			t.Errorf("%s is kept as %s (%v)", secret, out, err)
+		}
+	}
+	if out := newRedactor(map[string]string{"PIN": "0042"}).text("42 of 0042"); out != "42 of [secret PIN]" {
+		t.Errorf("a short number: %s", out)
+	}
+}
+
+// TestLongSecretsAreRefused: each step has to know every form of all secrets of the diagram, so that together they are bounded.
+func TestLongSecretsAreRefused(t *testing.T) {
+	tools := &recorder{secrets: map[string]string{}}
+	prompt := ""
+	for i := range 9 {
+		name := fmt.Sprint("S", i)
+		tools.secrets[name], prompt = strings.Repeat("'", 8<<10-i), prompt+"{{ secrets."+name+" }}"
+	}
+	tools.chat = func(context.Context, ChatRequest) (*ChatAnswer, error) { return &ChatAnswer{Content: "fine"}, nil }
+	d := mustParse(t, `{"steps":[{"id":"a","type":"chat","prompt":"`+prompt+`"}],"output":{"a":"{{ steps.a.content }}"}}`)
+	_, err := runAll(t.Context(), d, `{}`, tools)
+	var failure *Error
+	if !errors.As(err, &failure) || failure.Code != CodeSecret || !strings.Contains(failure.Message, "longer than 64 KiB together") || len(tools.asked) != 0 {
+		t.Errorf("%v, and %d were asked", err, len(tools.asked))
+	}
+	tools.secrets["S8"] = "short"
+	if out, err := runAll(t.Context(), d, `{}`, tools); err != nil || !strings.Contains(out, "fine") {
+		t.Errorf("%s %v", out, err)
 	}
 }
 
