@@ -33,8 +33,9 @@ type Sender interface {
 var templates embed.FS
 
 var (
-	plain  = texttemplate.Must(texttemplate.ParseFS(templates, "templates/*.txt"))
-	markup = htmltemplate.Must(htmltemplate.ParseFS(templates, "templates/*.html"))
+	funcs  = map[string]any{"shown": shown}
+	plain  = texttemplate.Must(texttemplate.New("").Funcs(funcs).ParseFS(templates, "templates/*.txt"))
+	markup = htmltemplate.Must(htmltemplate.New("").Funcs(funcs).ParseFS(templates, "templates/*.html"))
 )
 
 // render makes a message of the two templates of a name.
@@ -60,7 +61,7 @@ func (d InvitationData) Days() int { return int(d.ValidFor / (24 * time.Hour)) }
 
 // Invitation asks a new user to set a password.
 func Invitation(d InvitationData) (Message, error) {
-	return render("invitation", d.To, "You are invited to "+oneLine(d.Customer), d)
+	return render("invitation", d.To, "You are invited to "+shown(d.Customer), d)
 }
 
 // ResetData is what a password reset says.
@@ -106,7 +107,7 @@ type DisabledData struct {
 
 // DestinationDisabled tells that a webhook destination gets no more events.
 func DestinationDisabled(d DisabledData) (Message, error) {
-	return render("disabled", d.To, "A webhook destination of "+oneLine(d.Customer)+" was disabled", d)
+	return render("disabled", d.To, "A webhook destination of "+shown(d.Customer)+" was disabled", d)
 }
 
 // LimitData is what the news of a limit says.
@@ -123,14 +124,26 @@ type LimitData struct {
 
 // Limit tells that a limit of a company is reached, or nearly.
 func Limit(d LimitData) (Message, error) {
-	subject := "A limit of " + oneLine(d.Customer) + " is nearly reached"
+	subject := "A limit of " + shown(d.Customer) + " is nearly reached"
 	if d.Reached {
-		subject = "A limit of " + oneLine(d.Customer) + " is reached"
+		subject = "A limit of " + shown(d.Customer) + " is reached"
 	}
 	return render("limit", d.To, subject, d)
 }
 
-// oneLine makes one line of a name for a subject: a header is not to be split.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isControl(r) }), " ")
+// shown is a name as mails show it: one line, as a header is not to be split, in which nothing looks like an address that programs
+// would make a link of. Whoever names a company can have it written to anybody.
+func shown(s string) string {
+	line := strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isControl(r) }), " ")
+	list := []rune(strings.ReplaceAll(line, "://", ": //"))
+	var out strings.Builder
+	for i, r := range list {
+		out.WriteRune(r)
+		if strings.ContainsRune(".。．｡@", r) && i > 0 && inWord(list[i-1]) && i+2 < len(list) && inWord(list[i+1]) && inWord(list[i+2]) {
+			out.WriteByte(' ')
+		}
+	}
+	return out.String()
 }
+
+func inWord(r rune) bool { return r == '-' || unicode.IsLetter(r) || unicode.IsNumber(r) }

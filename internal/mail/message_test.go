@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"html"
 	"io"
 	"log/slog"
 	"mime"
@@ -156,6 +157,22 @@ func composed(t testing.TB, m Message) []byte {
 		t.Fatal(err)
 	}
 	return buf.Bytes()
+}
+
+// TestNamesLeadNowhere: whoever names a company or a person has it mailed to strangers. Mail programs find nothing to follow in it.
+func TestNamesLeadNowhere(t *testing.T) {
+	for name, want := range map[string]string{
+		"Pay at https://evil.example/x now": "Pay at https: //evil. example/x now", "www.evil.co.uk": "www. evil. co. uk", "ann@evil.example": "ann@ evil. example",
+		"evil。example": "evil。 example", "Dr. Oak B.V.": "Dr. Oak B.V.", "A <b> & 3.5": "A <b> & 3.5", "bücher.example": "bücher. example", "two\nlines": "two lines",
+	} {
+		m, err := Invitation(InvitationData{To: "ann@example.com", Name: name, Customer: name, Link: link, ValidFor: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Subject != "You are invited to "+want || !strings.Contains(m.Text, "Hello "+want+",") || !strings.Contains(m.Text, "invited to "+want+".") || !strings.Contains(m.HTML, html.EscapeString(want)+"</h1>") {
+			t.Errorf("%q is shown as %q in %s %s", name, m.Subject, m.Text, m.HTML)
+		}
+	}
 }
 
 func TestCompose(t *testing.T) {
