@@ -47,6 +47,8 @@ test("a context from its first document to the place of a sentence, and its end"
   await page.getByRole("article").getByText("floods").waitFor();
   assert.match(page.url(), /\?chunk=0&prompt=/);
   await accessible(page, "document");
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the file" }).click()]);
+  assert.equal(file.suggestedFilename(), "tides.md");
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog", { name: "Delete tides.md?" }).getByRole("button", { name: "Delete" }).click();
   await list.getByRole("option", { name: /broken\.pdf/ }).waitFor();
@@ -82,11 +84,11 @@ test("settings are changed and taken back; what is wrong stands beside its field
   await page.getByRole("option", { name: /tides\.md.*Searchable/i }).waitFor();
   await page.getByRole("link", { name: "Settings", exact: true }).click();
   await page.getByLabel("Name", { exact: true }).fill("Staff handbook");
-  const model = await page.getByLabel("Model").inputValue();
-  await page.getByLabel("Model").fill("no-such-model");
+  const model = await page.getByLabel("Model", { exact: true }).inputValue();
+  await page.getByLabel("Model", { exact: true }).fill("no-such-model");
   await page.getByRole("button", { name: "Save" }).first().click();
   await page.getByText(/no-such-model/).waitFor();
-  await page.getByLabel("Model").fill(model);
+  await page.getByLabel("Model", { exact: true }).fill(model);
   await page.getByLabel("Tokens of a piece").fill("16");
   await page.getByRole("button", { name: "Save" }).first().click();
   await page.getByRole("heading", { level: 1, name: "Staff handbook" }).waitFor();

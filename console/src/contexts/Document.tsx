@@ -1,8 +1,8 @@
 import { Alert, Anchor, Breadcrumbs, Button, Group, Progress, Skeleton, Stack, Text } from "@mantine/core";
-import { IconAlertTriangle, IconRefresh, IconTrash } from "@tabler/icons-react";
+import { IconAlertTriangle, IconDownload, IconRefresh, IconTrash } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { useAsk, useChange } from "../graph/hooks";
+import { useAsk, useChange, useLookup } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Confirm } from "../ui/Confirm";
@@ -15,7 +15,7 @@ import { useNotices } from "../ui/useNotices";
 import { When } from "../ui/When";
 import { useOnChanges } from "./changes";
 import { Chunks } from "./Chunks";
-import { DeleteDocument, Document as Ask, type DocumentResult, ReprocessDocument } from "./contexts.gql";
+import { DeleteDocument, Document as Ask, type DocumentResult, Original as OriginalLink, ReprocessDocument } from "./contexts.gql";
 import { formatOf } from "./files";
 import { Status } from "./Status";
 
@@ -50,7 +50,10 @@ function Shown({ document, contextId }: { document: Whole; contextId: string }) 
           <Anchor component={Link} to={`/contexts/${contextId}`} size="sm">{document.context.name}</Anchor>
         </Breadcrumbs>
         <PageHead title={document.displayName} />
-        {me.can("context.write") && <Actions document={document} contextId={contextId} />}
+        <Group gap="xs" mt="xs">
+          <Original id={String(document.databaseId)} />
+          {me.can("context.write") && <Actions document={document} contextId={contextId} />}
+        </Group>
       </div>
       <div className="beside">
         <TextOf document={document} />
@@ -58,6 +61,18 @@ function Shown({ document, contextId }: { document: Whole; contextId: string }) 
       </div>
     </>
   );
+}
+
+/** Leads to the file as it was uploaded, by a link that is made for this once. */
+function Original({ id }: { id: string }) {
+  const { text } = useText();
+  const { attempt } = useNotices();
+  const link = useLookup(OriginalLink);
+  const open = async () => {
+    const [document] = (await link({ id })).documents.nodes;
+    if (document?.originalUrl) window.location.assign(document.originalUrl);
+  };
+  return <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />} onClick={() => attempt(open)}>{text.contexts.original}</Button>;
 }
 
 function Actions({ document: { id, displayName, status }, contextId }: { document: Whole; contextId: string }) {
@@ -69,7 +84,7 @@ function Actions({ document: { id, displayName, status }, contextId }: { documen
   const [asking, setAsking] = useState(false);
   const goes = status === "pending" || status === "processing";
   return (
-    <Group gap="xs" mt="xs">
+    <>
       <Button size="xs" variant="default" leftSection={<IconRefresh size={14} aria-hidden />} disabled={goes} onClick={() => attempt(() => reprocess({ input: { id } }))}>
         {status === "failed" ? text.ui.tryAgain : text.contexts.readAgain}
       </Button>
@@ -86,7 +101,7 @@ function Actions({ document: { id, displayName, status }, contextId }: { documen
           {text.contexts.removeDocumentHint}
         </Confirm>
       )}
-    </Group>
+    </>
   );
 }
 

@@ -7,10 +7,9 @@ import { Empty } from "../ui/Empty";
 import { Problem } from "../ui/Problem";
 import type { Whole } from "./Context";
 import { SearchContext, type SearchContextResult } from "./contexts.gql";
-import { Marked } from "./Marked";
+import { Passage } from "./Passage";
 import { placeOf } from "./place";
 import type { PromptSearch } from "./routes";
-import { excerpt } from "./words";
 
 /** What a search found, best first. */
 export function Hits({ context, search, prompt }: { context: Whole; search: PromptSearch; prompt: string }) {
@@ -43,24 +42,25 @@ export function Hits({ context, search, prompt }: { context: Whole; search: Prom
   );
 }
 
-function Hit({ hit: { similarity, document, chunk }, contextId, prompt }: { hit: SearchContextResult["searchContext"][number]; contextId: string; prompt: string }) {
+function Hit({ hit: { similarity, content, passage, highlights, document, chunk }, contextId, prompt }: { hit: SearchContextResult["searchContext"][number]; contextId: string; prompt: string }) {
   const { text, format } = useText();
   const open = { to: "/contexts/$contextId/documents/$documentId", params: { contextId, documentId: String(document.databaseId) }, search: { chunk: chunk.position, prompt } } as const;
+  const place = placeOf({ ...passage, position: chunk.position }, text);
   const score = format.number(Math.round(similarity * 100) / 100);
   return (
     <li className="hit">
       <Group justify="space-between" gap="xs">
         <Text size="sm" flex="1 1 12rem">
           <Anchor renderRoot={(props) => <Link {...open} {...props} />} fw={600} size="sm">{document.displayName}</Anchor>{" "}
-          <Text span size="sm" c="dimmed">{placeOf(chunk, text)}</Text>
+          <Text span size="sm" c="dimmed">{place}</Text>
         </Text>
         <Group gap="xs" w="9rem" wrap="nowrap">
           <Progress value={similarity * 100} flex={1} size="md" aria-label={text.contexts.similarity(score)} />
           <Text size="sm" aria-hidden>{score}</Text>
         </Group>
       </Group>
-      <p className="piece"><Marked text={excerpt(chunk.content, prompt)} prompt={prompt} /></p>
-      <Anchor renderRoot={(props) => <Link {...open} {...props} />} size="sm" className="go" aria-label={text.contexts.openAt(document.displayName, placeOf(chunk, text))}>
+      <Passage content={content} passage={passage} highlights={highlights} />
+      <Anchor renderRoot={(props) => <Link {...open} {...props} />} size="sm" className="go" aria-label={text.contexts.openAt(document.displayName, place)}>
         {text.contexts.open}<IconArrowRight size={14} aria-hidden />
       </Anchor>
     </li>

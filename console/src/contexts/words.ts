@@ -6,9 +6,6 @@ export interface Piece {
 
 // Words shorter than these are everywhere.
 const shortest = 3;
-// Characters of an excerpt, and of what stands before its first marked word.
-const length = 600;
-const lead = 80;
 
 /** Cuts a text where the words begin and end that were searched for, or forms of them. */
 export function mark(text: string, prompt: string): Piece[] {
@@ -21,21 +18,6 @@ export function mark(text: string, prompt: string): Piece[] {
   }
   if (from < text.length) pieces.push({ text: text.slice(from), marked: false });
   return pieces;
-}
-
-/** The part of a text that has the most of what was searched for. */
-export function excerpt(text: string, prompt: string): string {
-  if (text.length <= length) return text;
-  const places = found(text, prompt).map(({ at }) => at);
-  let best = 0;
-  let most = 0;
-  for (const [index, from] of places.entries()) {
-    const many = places.filter((at, other) => other >= index && at < from + length - lead).length;
-    if (many > most) [best, most] = [from, many];
-  }
-  const start = best <= lead ? 0 : text.indexOf(" ", best - lead) + 1;
-  const end = start + length >= text.length ? text.length : text.lastIndexOf(" ", start + length);
-  return `${start > 0 ? "… " : ""}${text.slice(start, end).trim()}${end < text.length ? " …" : ""}`;
 }
 
 function found(text: string, prompt: string): { word: string; at: number }[] {

@@ -27,6 +27,16 @@ export function useAsk<R, V>(document: TypedDocument<R, V>, variables: V, { paus
   return { data, error: errorOf(error), waiting: fetching && data === undefined, again };
 }
 
+/** Gives a function that asks the platform a query this once. It throws `CanopyError`. */
+export function useLookup<R, V>(document: TypedDocument<R, V>): (variables: V) => Promise<R> {
+  const client = useClient();
+  return useCallback(async (variables) => {
+    const { data, error } = await client.query<R, AnyVariables>(document.toString(), variables as AnyVariables, { requestPolicy: "network-only" }).toPromise();
+    if (error) throw errorOf(error);
+    return data!;
+  }, [client, document]);
+}
+
 /** Gives a function that does a mutation. It throws `CanopyError`. */
 export function useChange<R, V>(document: TypedDocument<R, V>): (variables: V) => Promise<R> {
   const client = useClient();

@@ -95,6 +95,7 @@ export const contexts: Text["contexts"] = {
   overlapping: "Steht auch im Stück davor",
 
   text: "Text",
+  original: "Datei herunterladen",
   readAgain: "Neu lesen",
   remove: "Löschen",
   removeDocument: (name) => `${name} löschen?`,

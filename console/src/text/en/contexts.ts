@@ -94,6 +94,7 @@ export const contexts = {
   overlapping: "Stands in the piece before, too",
 
   text: "Text",
+  original: "Download the file",
   readAgain: "Read again",
   remove: "Delete",
   removeDocument: (name: string) => `Delete ${name}?`,

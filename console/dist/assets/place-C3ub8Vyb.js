@@ -1,0 +1,1 @@
+function e({position:e,page:t,heading:n,row:r},{contexts:i}){let a=[t!==null&&i.page(t),n,r!==null&&i.row(r)].filter(Boolean);return a.length>0?a.join(` · `):i.piece(e+1)}export{e as t};

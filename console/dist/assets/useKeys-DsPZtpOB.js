@@ -1,1 +1,0 @@
-import{n as e}from"./pages-rbllI9O4.js";import{n as t}from"./keys.gql-B32I8kaF.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
