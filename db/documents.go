@@ -26,6 +26,8 @@ type Document struct {
 	Size        int64  `db:"size" audit:"size"`
 	// Attributes are a flat JSON object.
 	Attributes json.RawMessage `db:"attributes" audit:"attributes"`
+	// Warnings are a list of DocumentWarning, of a ready document.
+	Warnings json.RawMessage `db:"warnings"`
 	// Status is pending, processing, ready or failed.
 	Status   string  `db:"status" audit:"status"`
 	Progress float64 `db:"progress"`
@@ -40,6 +42,14 @@ type Document struct {
 	CompletedAt *time.Time `db:"completed_at"`
 
 	siblings
+}
+
+// DocumentWarning tells what a ready document lacks.
+type DocumentWarning struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	// Page is the first one that it is about, counted from 1; nil where it is about none.
+	Page *int `json:"page"`
 }
 
 // GlobalID is the node id of the document.

@@ -58,7 +58,7 @@ var notExported = map[string]string{
 	"users.id":             "told as the membership's", "users.erased_at": "who is erased is left out", "users.otp_last_step": "a person's own",
 	"users.otp_method": "a person's own", "users.otp_secret": "a secret", "users.password_changed_at": "a person's own", "users.password_hash": "a secret",
 	"documents.attempts": "work under way", "documents.chunk_size": "of the chunks", "documents.chunks": "of the chunks", "documents.completed_at": "work under way",
-	"documents.error": "work under way", "documents.faults": "work under way", "documents.handed_out": "work under way", "documents.model": "of the chunks",
+	"documents.error": "work under way", "documents.warnings": "of the chunks", "documents.faults": "work under way", "documents.handed_out": "work under way", "documents.model": "of the chunks",
 	"documents.overlap": "of the chunks", "documents.packed": "of the chunks", "documents.progress": "work under way", "documents.reader": "of the chunks",
 	"documents.revision": "work under way", "documents.started_at": "work under way",
 	"runs.api_key_id": "of who has begun it, and that is told", "runs.due_at": "work under way", "runs.suspended_at": "work under way",

@@ -411,7 +411,7 @@ var examples = map[query]example{
 	qRenewDocument:        few(201, 0, 60, .5),
 	qChunkPositions:       few(5, 1),
 	qFinishContext:        few(299, 1),
-	qFinishDocument:       few(201, 0, 1),
+	qFinishDocument:       few(201, 0, 1, "[]"),
 	qDocumentBacklog:      atWork(),
 	qReadBy:               few(201, 0, 1),
 	qDropOtherChunks:      few(299, 1, 1),

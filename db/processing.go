@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 )
@@ -58,7 +59,7 @@ var (
 	qFinishContext  = prepare(`
 		UPDATE contexts SET version = version + 1, dimensions = CASE WHEN dimensions = 0 THEN $2 ELSE dimensions END WHERE id = $1`)
 	qFinishDocument = prepare(`
-		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, packed = revision, completed_at = now()
+		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, warnings = $4::jsonb, packed = revision, completed_at = now()
 		WHERE ` + heldDocument)
 	qDocumentBacklog = prepare(`
 		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
@@ -75,7 +76,7 @@ var (
 		WITH blocks AS (DELETE FROM vector_blocks WHERE document_id = $1)
 		DELETE FROM chunks WHERE document_id = $1`)
 	qFailDocument = prepare(`
-		UPDATE documents SET status = 'failed', error = $3, chunks = 0, completed_at = now()
+		UPDATE documents SET status = 'failed', error = $3, chunks = 0, warnings = '[]', completed_at = now()
 		WHERE ` + heldDocument)
 	qDocumentLate = prepare(`
 		UPDATE documents SET status = 'pending', handed_out = false, next_attempt_at = now() + $3 * interval '1 second', error = $4, faults = faults + $5
@@ -84,7 +85,7 @@ var (
 	twin = ` FROM documents o JOIN contexts x ON x.account_id = $2
 		CROSS JOIN LATERAL (SELECT * FROM documents WHERE context_id = x.id AND content_hash = o.content_hash AND id <> o.id OFFSET 0) d
 		WHERE o.id = $1 AND d.model = o.model AND d.format = o.format AND d.chunk_size = o.chunk_size AND d.overlap = o.overlap`
-	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, x.dimensions` + twin + ` AND d.status = 'ready' AND d.reader = o.reader ORDER BY d.id LIMIT 1`)
+	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, d.warnings, x.dimensions` + twin + ` AND d.status = 'ready' AND d.reader = o.reader ORDER BY d.id LIMIT 1`)
 	qTwinAtWork = prepare(`SELECT EXISTS (SELECT 1` + twin + ` AND d.status IN ('pending', 'processing') AND d.id < o.id AND d.faults = 0)`)
 	qCopyChunks = prepare(`
 		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number, places)
@@ -156,13 +157,13 @@ func (s *Store) ChunkPositions(ctx context.Context, w *DocumentWork, each func(i
 
 // FinishDocument makes a document ready, with its revision's chunks and no others. dimensions is the
 // length of its dense vectors, 0 without any. ErrNoRows says that the work was lost.
-func (s *Store) FinishDocument(ctx context.Context, w *DocumentWork, chunks, dimensions int) error {
+func (s *Store) FinishDocument(ctx context.Context, w *DocumentWork, chunks, dimensions int, warnings json.RawMessage) error {
 	return s.Tx(ctx, func(tx *Store) error {
 		// The context first: whoever deletes it locks in this order, too.
 		if err := tx.must(ctx, qFinishContext, w.ContextID, dimensions); err != nil {
 			return err
 		}
-		if err := tx.must(ctx, qFinishDocument, w.ID, w.Attempts, chunks); err != nil {
+		if err := tx.must(ctx, qFinishDocument, w.ID, w.Attempts, chunks, string(warnings)); err != nil {
 			return err
 		}
 		_, err := tx.exec(ctx, qDropOtherChunks, w.ID, w.Revision, chunks)
@@ -198,6 +199,8 @@ type Twin struct {
 	Revision   int64 `db:"revision"`
 	Chunks     int   `db:"chunks"`
 	Dimensions int   `db:"dimensions"`
+	// Warnings are as in Document.
+	Warnings json.RawMessage `db:"warnings"`
 }
 
 // Twin finds a document whose chunks the work can take over; ErrNoRows when there is none.

@@ -152,12 +152,16 @@ func (p *processing) process(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.finish(ctx, count, dimensions)
+	warnings, err := warningsOf(text)
+	if err != nil {
+		return err
+	}
+	return p.finish(ctx, count, dimensions, warnings)
 }
 
 // finish makes the document ready, if the company may have so many chunks.
-func (p *processing) finish(ctx context.Context, count, dimensions int) error {
-	err := p.store.FinishDocument(ctx, p.work, count, dimensions)
+func (p *processing) finish(ctx context.Context, count, dimensions int, warnings json.RawMessage) error {
+	err := p.store.FinishDocument(ctx, p.work, count, dimensions, warnings)
 	var full *db.LimitReached
 	if errors.As(err, &full) {
 		return &unreadable{tooManyChunks(full), err}
@@ -204,7 +208,7 @@ func (p *processing) takeOver(ctx context.Context) (done bool, err error) {
 	if p.work.Model == lexical.Name {
 		dimensions = 0
 	}
-	return true, p.finish(ctx, t.Chunks, dimensions)
+	return true, p.finish(ctx, t.Chunks, dimensions, t.Warnings)
 }
 
 // text extracts the document's text.

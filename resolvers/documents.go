@@ -269,6 +269,11 @@ func (e DocumentEdges) Error(_ context.Context, obj *db.Document) (*string, erro
 	return &obj.Error, nil
 }
 
+// Warnings tell what a ready document lacks.
+func (e DocumentEdges) Warnings(_ context.Context, obj *db.Document) (list []*db.DocumentWarning, err error) {
+	return list, json.Unmarshal(obj.Warnings, &list)
+}
+
 // Context is the context that the document belongs to.
 func (e DocumentEdges) Context(ctx context.Context, obj *db.Document) (*db.Context, error) {
 	c, err := e.may(ctx, rule.DocumentContext)

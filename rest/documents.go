@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -41,6 +42,25 @@ type trainingDocument struct {
 	Status       string     `json:"status" enum:"pending,processing,ready,failed" doc:"How far its processing has come"`
 	Progress     float64    `json:"progress" doc:"The part of the processing that is done, 0 to 1"`
 	Error        *string    `json:"error" doc:"What went wrong, for a person; null when nothing did"`
+	Warnings     warnings   `json:"warnings" doc:"What a ready document lacks, such as text on some of its pages"`
+}
+
+// documentWarning tells what a ready document lacks.
+type documentWarning struct {
+	Code    string `json:"code" doc:"no_text where pages have no text"`
+	Message string `json:"message" doc:"A sentence for a person"`
+	Page    *int   `json:"page" doc:"The first page that it is about; null where it is about none"`
+}
+
+// warnings are a list of documentWarning, as it is stored.
+type warnings json.RawMessage
+
+// MarshalJSON writes them as they are stored.
+func (w warnings) MarshalJSON() ([]byte, error) { return w, nil }
+
+// Schema documents them.
+func (warnings) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[documentWarning](), true, "DocumentWarning")}
 }
 
 func documentOf(d *db.Document) trainingDocument {
@@ -48,7 +68,7 @@ func documentOf(d *db.Document) trainingDocument {
 		ID: d.ID, ContextID: d.ContextID, FileName: d.FileName, OriginalName: d.OriginalName, DisplayName: d.DisplayName,
 		NameIndex: d.NameIndex, ContentType: d.ContentType, ContentHash: d.ContentHash, Size: d.Size, Attributes: attributes(d.Attributes), Chunks: d.ChunkCount,
 		Created: d.CreatedAt.UTC(), CreatedBy: d.CreatedBy, Started: utc(d.StartedAt), Completed: utc(d.CompletedAt),
-		Status: d.Status, Progress: d.Progress,
+		Status: d.Status, Progress: d.Progress, Warnings: warnings(d.Warnings),
 	}
 	if d.Error != "" {
 		b.Error = &d.Error

@@ -19,7 +19,7 @@ const (
 	parityContext = `id: databaseId name description caption userId embeddingModel maxSize topN scoreThreshold chunkSize overlap
 		toolsJson starterPrompts shareState icon deleted created`
 	parityDocument = `id: databaseId contextId fileName originalName displayName nameIndex contentType contentHash size attributes status progress
-		error chunks: chunkCount created createdBy started completed`
+		error warnings { code message page } chunks: chunkCount created createdBy started completed`
 	paritySettings = `topN scoreThreshold searchMode denseWeight chunkSize overlap embeddingModel`
 	parityChunk    = `id: databaseId position content overlapBytes tokens page heading row`
 	parityHit      = `similarity content passage { content page heading row start end } highlights { start end } document { databaseId } chunk { databaseId }`

@@ -49,8 +49,8 @@ func growContexts(s *platform.Platform, contexts int) {
 	s.SQL(`WITH c AS (INSERT INTO contexts (account_id, user_id, name, description, caption, embedding_model, tools_json)
 			SELECT $1, $3, 'Grown', '', '', 'canopy-lexical-1', replace($4, '4711', id::text) FROM agents WHERE account_id = $2 RETURNING id),
 		d AS (INSERT INTO documents (context_id, created_by, file_name, original_name, display_name, name_index, format, content_type, content_hash, size,
-				status, chunks, model, chunk_size, overlap)
-			SELECT id, $3, gen_random_uuid(), 'a.txt', 'a.txt', 0, 'txt', 'text/plain', '', 1, 'ready', 1, 'canopy-lexical-1', 1000, 0.2 FROM c RETURNING id)
+				status, warnings, chunks, model, chunk_size, overlap)
+			SELECT id, $3, gen_random_uuid(), 'a.txt', 'a.txt', 0, 'txt', 'text/plain', '', 1, 'ready', '[{"code": "no_text", "message": "page 2 has no text", "page": 2}]', 1, 'canopy-lexical-1', 1000, 0.2 FROM c RETURNING id)
 		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, sparse) SELECT id, 1, 0, 'a', 0, 1, '' FROM d`,
 		account, builder, s.UserID(s.Demo.AdminEmail), strings.Replace(platform.OneTool(4711), "}]", `,"parameters":[{"paramName":"p","type":"string","required":true,"description":"d"}]}]`, 1))
 }

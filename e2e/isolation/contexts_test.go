@@ -138,9 +138,9 @@ func contextGraphRows() []graphRow {
 			query: `query($id: ID!){ context(id: $id) { name tools { name parameters { paramName } } account { id } creator { email } documents { nodes { id } totalCount } } }`,
 		},
 		{
-			fields: "Query.searchContext SearchHit.document SearchHit.chunk SearchHit.passage SearchHit.highlights Document.context Document.chunks Document.creator Chunk.document",
+			fields: "Query.searchContext SearchHit.document SearchHit.chunk SearchHit.passage SearchHit.highlights Document.context Document.warnings Document.chunks Document.creator Chunk.document",
 			query: `query($id: ID!){ searchContext(contextId: $id, prompt: "word") { content passage { content } highlights { start } chunk { content document { originalName } }
-				document { originalUrl context { name } creator { email } chunks { nodes { content } totalCount } } } }`,
+				document { originalUrl warnings { message } context { name } creator { email } chunks { nodes { content } totalCount } } } }`,
 			variables: one((*ask).aSearchedContext), want: onDesk,
 		},
 		{

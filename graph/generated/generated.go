@@ -163,6 +163,7 @@ type CustomerRefResolver interface {
 }
 type DocumentResolver interface {
 	Error(ctx context.Context, obj *db.Document) (*string, error)
+	Warnings(ctx context.Context, obj *db.Document) ([]*db.DocumentWarning, error)
 
 	OriginalURL(ctx context.Context, obj *db.Document) (*string, error)
 	Context(ctx context.Context, obj *db.Document) (*db.Context, error)
@@ -1754,6 +1755,8 @@ type Document implements Node {
   progress: Float!
   "What went wrong, for a person; null when nothing did."
   error: String
+  "What a ready document lacks, such as text on some of its pages; at most 21."
+  warnings: [DocumentWarning!]!
   "Chunks of a ready document."
   chunkCount: Int!
   "When it was uploaded."
@@ -1910,6 +1913,16 @@ enum SearchMode {
   LEXICAL
   "The context's model and shared words together; with the embedded lexical model, which compares words itself, as ` + "`" + `SEMANTIC` + "`" + `."
   HYBRID
+}
+
+"What a ready document lacks."
+type DocumentWarning {
+  "What it is about: ` + "`" + `no_text` + "`" + `, where pages have no text."
+  code: String!
+  "A sentence for a person."
+  message: String!
+  "The first page that it is about; null where it is about none."
+  page: Int
 }
 
 "A found chunk."
@@ -11885,6 +11898,35 @@ func (ec *executionContext) fieldContext_Document_error(_ context.Context, field
 	return graphql.NewScalarFieldContext("Document", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Document_warnings(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Document().Warnings(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.DocumentWarning) graphql.Marshaler {
+			return ec.marshalNDocumentWarning2ᚕᚖcanopyᚋdbᚐDocumentWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Document",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Document_chunkCount(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.ChunkCount)
 }
@@ -12184,6 +12226,18 @@ func (ec *executionContext) fieldContext_DocumentEdge_node(_ context.Context, fi
 		IsResolver: false,
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _DocumentWarning_code(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+}
+
+func (ec *executionContext) _DocumentWarning_message(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+}
+
+func (ec *executionContext) _DocumentWarning_page(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Page)
 }
 
 func (ec *executionContext) _EnableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableAgentPayload) (ret graphql.Marshaler) {
@@ -29897,6 +29951,11 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "warnings":
+			out.Values[i] = ec._Document_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "chunkCount":
 			out.Values[i] = ec._Document_chunkCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -30058,6 +30117,55 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 		case "node":
 			out.Values[i] = ec._DocumentEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var documentWarningImplementors = []string{"DocumentWarning"}
+
+func (ec *executionContext) _DocumentWarning(ctx context.Context, sel ast.SelectionSet, obj *db.DocumentWarning) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, documentWarningImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DocumentWarning")
+		case "code":
+			out.Values[i] = ec._DocumentWarning_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "message":
+			out.Values[i] = ec._DocumentWarning_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "page":
+			out.Values[i] = ec._DocumentWarning_page(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -36877,6 +36985,32 @@ func (ec *executionContext) marshalNDocumentStatus2string(ctx context.Context, s
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) marshalNDocumentWarning2ᚕᚖcanopyᚋdbᚐDocumentWarningᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.DocumentWarning) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDocumentWarning2ᚖcanopyᚋdbᚐDocumentWarning(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNDocumentWarning2ᚖcanopyᚋdbᚐDocumentWarning(ctx context.Context, sel ast.SelectionSet, v *db.DocumentWarning) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DocumentWarning(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNEnableAgentInput2canopyᚋresolversᚐEnableAgentInput(ctx context.Context, v any) (resolvers.EnableAgentInput, error) {

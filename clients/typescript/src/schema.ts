@@ -1311,6 +1311,8 @@ export interface Document {
   progress: number;
   /** What went wrong, for a person; null when nothing did. */
   error: string | null;
+  /** What a ready document lacks, such as text on some of its pages; at most 21. */
+  warnings: Array<DocumentWarning>;
   /** Chunks of a ready document. */
   chunkCount: number;
   /**
@@ -1424,6 +1426,16 @@ export type DocumentStatus =
   | "ready"
   /** Could not be processed: see `error`. */
   | "failed";
+
+/** What a ready document lacks. */
+export interface DocumentWarning {
+  /** What it is about: `no_text`, where pages have no text. */
+  code: string;
+  /** A sentence for a person. */
+  message: string;
+  /** The first page that it is about; null where it is about none. */
+  page: number | null;
+}
 
 /** An agent to enable. */
 export interface EnableAgentInput {

@@ -137,6 +137,11 @@ function About({ document }: { document: Whole }) {
   return (
     <aside aria-label={text.contexts.about}>
       <Stack>
+        {document.warnings.length > 0 && (
+          <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />} title={text.contexts.notWhole}>
+            {document.warnings.map(({ message }) => <Text key={message} size="sm">{message}</Text>)}
+          </Alert>
+        )}
         <Facts of={[
           [text.contexts.status, <Status key="status" of={document} />],
           [text.contexts.format, formatOf(document.originalName).toUpperCase()],

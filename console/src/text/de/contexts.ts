@@ -95,6 +95,7 @@ export const contexts: Text["contexts"] = {
   overlapping: "Steht auch im Stück davor",
 
   text: "Text",
+  notWhole: "Nicht alles wurde gelesen",
   original: "Datei herunterladen",
   readAgain: "Neu lesen",
   remove: "Löschen",

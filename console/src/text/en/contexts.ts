@@ -94,6 +94,7 @@ export const contexts = {
   overlapping: "Stands in the piece before, too",
 
   text: "Text",
+  notWhole: "Not all of it was read",
   original: "Download the file",
   readAgain: "Read again",
   remove: "Delete",
