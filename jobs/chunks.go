@@ -37,7 +37,7 @@ type maker struct {
 	have   []bool
 	packed map[int]bool
 	// words collects the vectors of the block that begins at the position first.
-	words vector.SparsePacker
+	words *vector.SparsePacker
 	first int
 	// limit is the one that leaves the least room for chunks; nil where there is none.
 	limit *db.LimitReached
@@ -156,7 +156,7 @@ func (m *maker) embedWords(ctx context.Context, in <-chan batch, out chan<- batc
 		b.words = make([]lexical.Vector, len(b.chunks))
 		for i, c := range b.chunks {
 			if !c.Blank() && !m.packed[blockOf(b.first+i)] {
-				b.words[i] = lexical.Embed(c.Content)
+				b.words[i] = lexical.For(m.work.Model).Embed(c.Content)
 			}
 		}
 		if err := hand(ctx, out, b); err != nil {

@@ -17,6 +17,7 @@ import (
 	"canopy/internal/extract"
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
+	"canopy/internal/vector"
 	"canopy/outbox"
 )
 
@@ -147,7 +148,7 @@ func (p *processing) process(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = text.Close() }()
-	made := &maker{processing: p, model: model, text: text}
+	made := &maker{processing: p, model: model, text: text, words: vector.NewSparsePacker(lexical.For(p.work.Model))}
 	count, dimensions, err := made.run(ctx)
 	if err != nil {
 		return err
@@ -176,7 +177,7 @@ func tooManyChunks(full *db.LimitReached) string {
 // model gives the dense model to embed with; nil for the embedded one.
 func (p *processing) model() (embed.Model, error) {
 	switch name := p.work.Model; {
-	case name == lexical.Name:
+	case lexical.Named(name) != nil:
 		return nil, nil
 	case p.Embeddings != nil && p.Embeddings.Name() == name:
 		return p.Embeddings, nil
@@ -205,7 +206,7 @@ func (p *processing) takeOver(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	dimensions := t.Dimensions
-	if p.work.Model == lexical.Name {
+	if lexical.Named(p.work.Model) != nil {
 		dimensions = 0
 	}
 	return true, p.finish(ctx, t.Chunks, dimensions, t.Warnings)

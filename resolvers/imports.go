@@ -233,7 +233,7 @@ func (i *importing) write(ctx context.Context, tx *db.Store, g *db.Staging, mani
 	if err != nil {
 		return err
 	}
-	models := []string{lexical.Name, i.Search.Default()}
+	models := append(lexical.Names(), i.Search.Default())
 	i.report.Made, err = g.Write(ctx, db.Placed{ParentID: parent.ID, Models: models, DefaultModel: i.Search.Default()})
 	if err != nil {
 		return err
@@ -257,7 +257,7 @@ func (i *importing) note(ctx context.Context, g *db.Staging, steps, tools int64)
 			i.report.Notes = append(i.report.Notes, fmt.Sprintf(text, n))
 		}
 	}
-	other, err := g.Otherwise(ctx, []string{lexical.Name, i.Search.Default()}, i.report.Made)
+	other, err := g.Otherwise(ctx, append(lexical.Names(), i.Search.Default()), i.report.Made)
 	if err != nil {
 		return err
 	}

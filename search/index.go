@@ -66,31 +66,36 @@ func (e *Engine) giveBack(loaded int64) {
 
 // sparseIndex gives the index of a context's words.
 func (e *Engine) sparseIndex(ctx context.Context, row *db.Context) (*vector.Sparse, error) {
-	key := vector.Key{Context: row.ID, Model: lexical.Name, Kind: vector.KindSparse}
+	model := lexical.For(row.EmbeddingModel)
+	key := vector.Key{Context: row.ID, Model: model.Name, Kind: vector.KindSparse}
 	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Sparse) (*vector.Sparse, int64, error) {
-		return e.loadSparse(ctx, row.ID, from)
+		return e.loadSparse(ctx, row.ID, model, from)
 	})
 }
 
 // loadSparse reads what an index lacks. The version is read before the chunks: what changes in
 // between is read again at the next version.
-func (e *Engine) loadSparse(ctx context.Context, contextID int64, from *vector.Sparse) (*vector.Sparse, int64, error) {
+func (e *Engine) loadSparse(ctx context.Context, contextID int64, model *lexical.Model, from *vector.Sparse) (*vector.Sparse, int64, error) {
 	state, err := e.store.IndexState(ctx, contextID, "")
 	if err != nil {
 		return nil, 0, err
 	}
 	add, remove := from.Documents().Changes(state.Documents)
-	b := vector.NewSparseBuilder(from)
+	b := vector.NewSparseBuilder(model, from)
 	b.Remove(remove...)
 	packed, unpacked := pick(state, add)
 	err = e.store.StreamBlocks(ctx, false, packed, func(s db.Block) error {
-		if err := b.AddBlock(s.Document, packed[s.Document], s.Chunks, s.Bytes); err != nil {
+		// Of a model that the context had before: its document is processed anew.
+		if err := b.AddBlock(s.Document, packed[s.Document], s.Chunks, s.Bytes); err != nil && !errors.Is(err, vector.ErrModel) {
 			return fmt.Errorf("document %d: %w", s.Document, err)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, 0, err
+	}
+	if model != lexical.One {
+		return b.Build(), state.Version, nil // what is beside its chunks was made before there was another model
 	}
 	err = e.store.StreamVectors(ctx, false, unpacked, func(row db.VectorRow) error {
 		var v lexical.Vector

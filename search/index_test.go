@@ -24,11 +24,11 @@ func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
 	greedy, quiet := accounts(t, s)
 	e := New(s, Models{}, vector.NewCache(1<<20, time.Minute))
 	load := func(id, account int64, from func() (*vector.Sparse, int64, error)) error {
-		_, err := index(t.Context(), e, &db.Context{ID: id, AccountID: account, Searched: 1}, vector.Key{Context: id, Model: lexical.Name, Kind: vector.KindSparse},
+		_, err := index(t.Context(), e, &db.Context{ID: id, AccountID: account, Searched: 1}, vector.Key{Context: id, Model: lexical.One.Name, Kind: vector.KindSparse},
 			func(context.Context, *vector.Sparse) (*vector.Sparse, int64, error) { return from() })
 		return err
 	}
-	empty := vector.NewSparseBuilder(nil).Build()
+	empty := vector.NewSparseBuilder(lexical.One, nil).Build()
 	begun, end, ended := make(chan struct{}, 2*loadPlaces), make(chan struct{}), make(chan error, 2*loadPlaces)
 	for i := range 2 * loadPlaces {
 		go func() {

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"strings"
+
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
 	"canopy/internal/problem"
@@ -18,20 +20,21 @@ func (m Models) Default() string {
 	if m.Embeddings != nil {
 		return m.Embeddings.Name()
 	}
-	return lexical.Name
+	return lexical.One.Name
 }
 
 // Configured tells whether texts can be embedded with a model.
 func (m Models) Configured(name string) bool {
-	return name == lexical.Name || m.Embeddings != nil && m.Embeddings.Name() == name
+	return lexical.Named(name) != nil || m.Embeddings != nil && m.Embeddings.Name() == name
 }
 
 // Names lists the models for a person.
 func (m Models) Names() string {
+	names := lexical.Names()
 	if m.Embeddings != nil {
-		return lexical.Name + " and " + m.Embeddings.Name()
+		names = append(names, m.Embeddings.Name())
 	}
-	return lexical.Name
+	return strings.Join(names, ", ")
 }
 
 // need refuses a model that is not configured.

@@ -134,7 +134,7 @@ func (e *Engine) rank(ctx context.Context, row *db.Context, p *sought, mode Mode
 	if err := e.need(row.EmbeddingModel); err != nil && mode != Lexical {
 		return nil, err
 	}
-	if mode == Hybrid && row.EmbeddingModel == lexical.Name {
+	if mode == Hybrid && lexical.Named(row.EmbeddingModel) != nil {
 		mode = Semantic // one model, one ranking
 	}
 	switch mode {
@@ -143,7 +143,7 @@ func (e *Engine) rank(ctx context.Context, row *db.Context, p *sought, mode Mode
 	case Hybrid:
 		return e.rankBoth(ctx, row, p, f)
 	}
-	if row.EmbeddingModel == lexical.Name {
+	if lexical.Named(row.EmbeddingModel) != nil {
 		return e.rankWords(ctx, row, p, f)
 	}
 	return e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.Search(v, f) })
@@ -154,7 +154,7 @@ func (e *Engine) rankWords(ctx context.Context, row *db.Context, p *sought, f ve
 	if err != nil {
 		return nil, err
 	}
-	return e.scan(ctx, func() ([]vector.Hit, error) { return x.Search(lexical.Embed(p.text), f), nil })
+	return e.scan(ctx, func() ([]vector.Hit, error) { return x.Search(lexical.For(row.EmbeddingModel).Embed(p.text), f), nil })
 }
 
 // scanPlaces is how many indexes are searched through at the same time: each keeps a processor busy. One branch alone gets half.
@@ -230,7 +230,7 @@ func (e *Engine) rankBoth(ctx context.Context, row *db.Context, p *sought, f vec
 // many hits are asked for.
 func (e *Engine) both(ctx context.Context, row *db.Context, p *sought, f vector.Filter) (dense, words []vector.Hit, err error) {
 	f.MinScore = 0 // the threshold bounds the sum
-	if row.EmbeddingModel != lexical.Name {
+	if lexical.Named(row.EmbeddingModel) == nil {
 		dense, err = e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.All(v, f) })
 	}
 	if err != nil {
@@ -240,7 +240,7 @@ func (e *Engine) both(ctx context.Context, row *db.Context, p *sought, f vector.
 	if err != nil {
 		return nil, nil, err
 	}
-	words, err = e.scan(ctx, func() ([]vector.Hit, error) { return x.All(lexical.Embed(p.text), f), nil })
+	words, err = e.scan(ctx, func() ([]vector.Hit, error) { return x.All(lexical.For(row.EmbeddingModel).Embed(p.text), f), nil })
 	return dense, words, err
 }
 

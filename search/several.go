@@ -22,7 +22,7 @@ func (e *Engine) FindAmong(ctx context.Context, rows []*db.Context, q Query) ([]
 		return nil, err
 	}
 	rank := s.apart
-	if s.mode == Hybrid && slices.ContainsFunc(rows, func(row *db.Context) bool { return row.EmbeddingModel != lexical.Name }) {
+	if s.mode == Hybrid && slices.ContainsFunc(rows, func(row *db.Context) bool { return lexical.Named(row.EmbeddingModel) == nil }) {
 		rank = s.together
 	}
 	hits, err := rank(ctx)
@@ -117,7 +117,7 @@ func (s *several) apart(ctx context.Context) ([]vector.Hit, error) {
 // model is what a context's chunks are compared by.
 func (s *several) model(i int) string {
 	if s.mode == Lexical {
-		return lexical.Name
+		return lexical.For(s.rows[i].EmbeddingModel).Name
 	}
 	return s.rows[i].EmbeddingModel
 }

@@ -151,11 +151,27 @@ func TestBM25(t *testing.T) {
 	}
 }
 
-// TestLexicalModelFindsWhatBM25Finds goes the way of an upload: chunks, vectors, index, and each
+// TestLexicalModelsFindWhatBM25Finds goes the way of an upload: chunks, vectors, index, and each
 // document where its best chunk stands.
-func TestLexicalModelFindsWhatBM25Finds(t *testing.T) {
+func TestLexicalModelsFindWhatBM25Finds(t *testing.T) {
 	c := load(t)
-	b, id := vector.NewSparseBuilder(nil), int64(0)
+	searches := map[string]searchFunc{"BM25": newBM25(c.Documents).search}
+	for _, model := range []*lexical.Model{lexical.One, lexical.Two} {
+		searches[model.Name] = searchBy(t, model, c)
+	}
+	for name, s := range searches {
+		t.Run(name, func(t *testing.T) {
+			q, err := evaluate(c, s)
+			if want := (quality{Queries: 2, NDCG10: 1, Recall5: 1, MRR: 1}); err != nil || q != want {
+				t.Errorf("quality %+v, %v, want %+v", q, err, want)
+			}
+		})
+	}
+}
+
+func searchBy(t *testing.T, model *lexical.Model, c collection) searchFunc {
+	t.Helper()
+	b, id := vector.NewSparseBuilder(model, nil), int64(0)
 	for _, d := range c.Documents {
 		unmarked := func(func(chunk.Mark, error) bool) {}
 		for k, err := range chunk.All(strings.NewReader(d.Text), unmarked, chunk.Options{Size: chunk.MinSize, Overlap: 0.2}) {
@@ -163,24 +179,16 @@ func TestLexicalModelFindsWhatBM25Finds(t *testing.T) {
 				t.Fatal(err)
 			}
 			id++
-			b.Add(vector.SparseRow{Chunk: id, Document: int64(d.ID), Vector: lexical.Embed(k.Content)})
+			b.Add(vector.SparseRow{Chunk: id, Document: int64(d.ID), Vector: model.Embed(k.Content)})
 		}
 	}
 	index := b.Build()
-	search := func(query string) ([]int, error) {
+	return func(query string) ([]int, error) {
 		var documents []int
-		for _, h := range index.Search(lexical.Embed(query), vector.Filter{Top: 50}) {
+		for _, h := range index.Search(model.Embed(query), vector.Filter{Top: 50}) {
 			documents = append(documents, int(h.Document))
 		}
 		return bestChunks(documents), nil
-	}
-	for name, s := range map[string]searchFunc{"BM25": newBM25(c.Documents).search, "lexical": search} {
-		t.Run(name, func(t *testing.T) {
-			q, err := evaluate(c, s)
-			if want := (quality{Queries: 2, NDCG10: 1, Recall5: 1, MRR: 1}); err != nil || q != want {
-				t.Errorf("quality %+v, %v, want %+v", q, err, want)
-			}
-		})
 	}
 }
 

@@ -29,7 +29,7 @@ func sparseRows(n, words int) []SparseRow {
 }
 
 func buildSparse(rows []SparseRow) *Sparse {
-	b := NewSparseBuilder(nil)
+	b := NewSparseBuilder(lexical.One, nil)
 	for _, row := range rows {
 		b.Add(row)
 	}
@@ -45,7 +45,7 @@ func BenchmarkSparse(b *testing.B) {
 			encoded[i], _ = rows[i].Vector.MarshalBinary()
 		}
 		for b.Loop() {
-			builder := NewSparseBuilder(nil)
+			builder := NewSparseBuilder(lexical.One, nil)
 			for i, row := range rows {
 				if err := row.Vector.UnmarshalBinary(encoded[i]); err != nil {
 					b.Fatal(err)
@@ -58,7 +58,7 @@ func BenchmarkSparse(b *testing.B) {
 	for _, length := range []int{3, BlockChunks} {
 		b.Run(fmt.Sprintf("blocksOf%d", length), func(b *testing.B) {
 			var blocks [][]byte
-			var p SparsePacker
+			p := NewSparsePacker(lexical.One)
 			size := 0
 			for i, row := range rows {
 				if p.Add(i%length, row.Vector); p.Len() == length || i == len(rows)-1 {
@@ -68,7 +68,7 @@ func BenchmarkSparse(b *testing.B) {
 			}
 			ids := make([]int64, length)
 			for b.Loop() {
-				builder := NewSparseBuilder(nil)
+				builder := NewSparseBuilder(lexical.One, nil)
 				for i, block := range blocks {
 					if err := builder.AddBlock(int64(i), 1, ids, block); err != nil {
 						b.Fatal(err)
@@ -90,7 +90,7 @@ func BenchmarkSparse(b *testing.B) {
 	b.Run("extendByOneDocument", func(b *testing.B) {
 		current, next := x, int64(chunks)
 		for b.Loop() {
-			builder := NewSparseBuilder(current)
+			builder := NewSparseBuilder(lexical.One, current)
 			for range 10 {
 				next++
 				builder.Add(SparseRow{Chunk: next, Document: next / 10, Vector: rows[next%chunks].Vector})

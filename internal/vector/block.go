@@ -12,13 +12,13 @@ import (
 
 // Blocks are how vectors are stored: those of neighbouring chunks of a document together, in the form in which they are
 // searched. A block names its chunks by their distance from the first position that it covers; it begins with
-// blockVersion and ends with a checksum (CRC-32C) of all before. All numbers are variable-length integers unless said
+// the mark of its model, a dense one with denseMark, and ends with a checksum (CRC-32C) of all before. All numbers are variable-length integers unless said
 // otherwise.
 //
 // A block of words goes on with the number of chunks, their distances, each from the one before, their norms
 // (little-endian float32), the shift, the length of each group of buckets, and the groups (see sparseSegment). A dense
 // one with the number of chunks, the dimensions, the distances, and the vectors, of length 1 (little-endian float32).
-const blockVersion = 1
+const denseMark = 1
 
 // BlockChunks is how many positions a block of words covers at most.
 const BlockChunks = segmentChunks
@@ -26,10 +26,18 @@ const BlockChunks = segmentChunks
 // ErrBlock is the error for bytes that are no block.
 var ErrBlock = errors.New("vector: not a block of vectors")
 
+// ErrModel is the error for a block whose vectors are of another model of words.
+var ErrModel = errors.New("vector: a block of another model")
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// SparsePacker makes blocks of vectors of words. It can be used again and again; its zero value is ready.
+// SparsePacker makes blocks of vectors of words. It can be used again and again.
 type SparsePacker struct{ buffer sparseBuffer }
+
+// NewSparsePacker makes one for the vectors of a model.
+func NewSparsePacker(model *lexical.Model) *SparsePacker {
+	return &SparsePacker{sparseBuffer{model: model}}
+}
 
 // Add takes in the vector of a chunk, by its distance from the block's first position. They come in ascending order,
 // each below BlockChunks.
@@ -44,7 +52,7 @@ func (p *SparsePacker) Len() int { return len(p.buffer.chunks) }
 func (p *SparsePacker) Pack() []byte {
 	s := p.buffer.segment()
 	b := make([]byte, 0, len(s.data)+8*len(s.chunks)+2*len(s.starts)+32)
-	b = appendDistances(binary.AppendUvarint(append(b, blockVersion), uint64(len(s.chunks))), s.chunks)
+	b = appendDistances(binary.AppendUvarint(append(b, p.buffer.model.Mark), uint64(len(s.chunks))), s.chunks)
 	b = appendBytes(b, s.norms)
 	b = append(b, s.shift)
 	for i, start := range s.starts[1:] {
@@ -82,7 +90,7 @@ func (p *DensePacker) Len() int { return len(p.distances) }
 // Pack gives the block of what was added, and begins the next.
 func (p *DensePacker) Pack() []byte {
 	b := make([]byte, 0, 4*len(p.values)+3*len(p.distances)+32)
-	b = binary.AppendUvarint(append(b, blockVersion), uint64(len(p.distances)))
+	b = binary.AppendUvarint(append(b, denseMark), uint64(len(p.distances)))
 	b = appendDistances(binary.AppendUvarint(b, uint64(p.dimensions)), p.distances)
 	b = appendBytes(b, p.values)
 	p.distances, p.values = p.distances[:0], p.values[:0]
@@ -119,6 +127,7 @@ func AppendFloats(to []float32, b []byte) []float32 {
 
 // blockReader reads a block. Where it is cut short, it reads zeros and remembers that.
 type blockReader struct {
+	mark byte
 	rest []byte
 	bad  bool
 }
@@ -129,10 +138,7 @@ func openBlock(b []byte) (*blockReader, error) {
 	if n < 1 || binary.LittleEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
 		return nil, fmt.Errorf("%w: its checksum differs", ErrBlock)
 	}
-	if b[0] != blockVersion {
-		return nil, fmt.Errorf("%w: of version %d", ErrBlock, b[0])
-	}
-	return &blockReader{rest: b[1:n]}, nil
+	return &blockReader{mark: b[0], rest: b[1:n]}, nil
 }
 
 // number reads a number of at most so much.
@@ -171,17 +177,20 @@ func (r *blockReader) places(n int, document int64, chunks []int64) places {
 }
 
 // readSparse reads a block of words into memory of its own.
-func readSparse(block []byte, document int64, chunks []int64) (*sparseSegment, error) {
+func readSparse(model *lexical.Model, block []byte, document int64, chunks []int64) (*sparseSegment, error) {
 	r, err := openBlock(block)
 	if err != nil {
 		return nil, err
 	}
+	if r.mark != model.Mark {
+		return nil, fmt.Errorf("%w: marked %d, not %d", ErrModel, r.mark, model.Mark)
+	}
 	n := r.number(BlockChunks)
-	s := &sparseSegment{places: r.places(n, document, chunks)}
+	s := &sparseSegment{bits: model.Bits, places: r.places(n, document, chunks)}
 	s.norms = AppendFloats(make([]float32, 0, n), r.bytes(4*n))
-	s.shift = uint8(r.number(maxShift))
-	s.starts = make([]uint32, groups(s.shift)+1)
-	for i := range groups(s.shift) {
+	s.shift = uint8(r.number(int(s.bits)))
+	s.starts = make([]uint32, s.groups()+1)
+	for i := range s.groups() {
 		s.starts[i+1] = s.starts[i] + uint32(r.number(len(r.rest)))
 	}
 	if r.bad || int(s.starts[len(s.starts)-1]) != len(r.rest) {
@@ -196,6 +205,9 @@ func readDense(block []byte, document int64, chunks []int64, dimensions int) (p 
 	r, err := openBlock(block)
 	if err != nil {
 		return p, nil, err
+	}
+	if r.mark != denseMark {
+		return p, nil, fmt.Errorf("%w: marked %d", ErrBlock, r.mark)
 	}
 	n, own := r.number(len(chunks)), r.number(math.MaxInt32)
 	p = r.places(n, document, chunks)

@@ -21,10 +21,10 @@ func spread[V any](chunks map[int64]V) (ids []int64) {
 	return ids
 }
 
-func addSparseBlock(t rapid.TB, b *SparseBuilder, document, revision int64, chunks map[int64]lexical.Vector) {
+func addSparseBlock(t rapid.TB, by *lexical.Model, b *SparseBuilder, document, revision int64, chunks map[int64]lexical.Vector) {
 	t.Helper()
 	ids := spread(chunks)
-	var p SparsePacker
+	p := NewSparsePacker(by)
 	for i, id := range ids {
 		if v, ok := chunks[id]; ok {
 			p.Add(i, v)
@@ -63,8 +63,8 @@ func TestBlocksChangeNoHit(t *testing.T) {
 	want := buildSparse(rows)
 	for _, length := range []int{1, 7, 200, wholeBlock, BlockChunks} {
 		t.Run(fmt.Sprint(length), func(t *testing.T) {
-			b := NewSparseBuilder(nil)
-			var p SparsePacker
+			b := NewSparseBuilder(lexical.One, nil)
+			p := NewSparsePacker(lexical.One)
 			for first := 0; first < len(rows); first += length {
 				ids := []int64{}
 				for i, row := range rows[first:min(first+length, len(rows))] {
@@ -93,7 +93,7 @@ func TestBlocksChangeNoHit(t *testing.T) {
 }
 
 func TestForeignBlocksAreRefused(t *testing.T) {
-	var words SparsePacker
+	words := NewSparsePacker(lexical.One)
 	words.Add(0, lexical.Embed("lift wing"))
 	words.Add(2, lexical.Embed("drag"))
 	var dense DensePacker
@@ -105,7 +105,9 @@ func TestForeignBlocksAreRefused(t *testing.T) {
 		block []byte
 		add   func(ids []int64, block []byte) error
 	}{
-		"words": {words.Pack(), func(ids []int64, block []byte) error { return NewSparseBuilder(nil).AddBlock(1, 1, ids, block) }},
+		"words": {words.Pack(), func(ids []int64, block []byte) error {
+			return NewSparseBuilder(lexical.One, nil).AddBlock(1, 1, ids, block)
+		}},
 		"dense": {dense.Pack(), func(ids []int64, block []byte) error {
 			b, _ := NewDenseBuilder(2, nil)
 			return b.AddBlock(1, 1, ids, block)

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type model[V any] map[int64]map[int64]V
 
 // bruteSparse ranks all chunks of a model by the definition of the similarity.
-func bruteSparse(m model[lexical.Vector], query lexical.Vector, f Filter) []Hit {
+func bruteSparse(by *lexical.Model, m model[lexical.Vector], query lexical.Vector, f Filter) []Hit {
 	df, n := map[uint32]int{}, 0
 	for _, chunks := range m {
 		for _, v := range chunks {
@@ -32,16 +32,16 @@ func bruteSparse(m model[lexical.Vector], query lexical.Vector, f Filter) []Hit 
 	}
 	weights, squares := map[uint32]float64{}, 0.0
 	for _, c := range query {
-		w := float64(c.Weight()) * float64(lexical.IDF(n, df[c.Bucket]))
+		w := float64(c.Weight()) * float64(by.Factor(c.Bucket)) * float64(lexical.IDF(n, df[c.Bucket]))
 		weights[c.Bucket] = w
 		squares += w * w
 	}
 	return brute(m, f, func(v lexical.Vector) float64 {
 		var dot float64
 		for _, c := range v {
-			dot += weights[c.Bucket] * float64(c.Weight())
+			dot += weights[c.Bucket] * float64(c.Weight()) * float64(by.Factor(c.Bucket))
 		}
-		return dot / (math.Sqrt(squares) * float64(v.Norm()))
+		return dot / (math.Sqrt(squares) * float64(by.Norm(v)))
 	})
 }
 
@@ -166,6 +166,12 @@ func step[V any](t *rapid.T, m model[V], next *int64, draw func() V) (removed []
 }
 
 func TestSparseEqualsTheDefinition(t *testing.T) {
+	for _, by := range []*lexical.Model{lexical.One, lexical.Two} {
+		t.Run(by.Name, func(t *testing.T) { sparseEqualsTheDefinition(t, by) })
+	}
+}
+
+func sparseEqualsTheDefinition(t *testing.T, by *lexical.Model) {
 	words := []string{"lift", "wing", "drag", "plate", "flow", "shock", "layer", "heat", "of"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := func() lexical.Vector {
@@ -173,18 +179,18 @@ func TestSparseEqualsTheDefinition(t *testing.T) {
 			for _, w := range rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(t, "words") {
 				s += w + " "
 			}
-			return lexical.Embed(s)
+			return by.Embed(s)
 		}
 		m := model[lexical.Vector]{}
 		var index *Sparse
 		var next int64
 		for range rapid.IntRange(1, 5).Draw(t, "steps") {
 			removed, added := step(t, m, &next, text)
-			b := NewSparseBuilder(index)
+			b := NewSparseBuilder(by, index)
 			b.Remove(removed...)
 			for d, chunks := range added {
 				if rapid.Bool().Draw(t, "packed") {
-					addSparseBlock(t, b, d, next, chunks)
+					addSparseBlock(t, by, b, d, next, chunks)
 					continue
 				}
 				for id, v := range chunks {
@@ -193,7 +199,7 @@ func TestSparseEqualsTheDefinition(t *testing.T) {
 			}
 			index = b.Build()
 			query, f := text(), drawFilter(t)
-			all := bruteSparse(m, query, f)
+			all := bruteSparse(by, m, query, f)
 			sameRanking(t, index.Search(query, f), all, f.Top)
 			sameRanking(t, ranked(index.All(query, f)), all, len(all))
 			checkContent(t, index, slices.Collect(maps.Keys(m)))
@@ -261,12 +267,12 @@ func checkContent(t rapid.TB, index Index, documents []int64) {
 }
 
 func TestAnOldIndexStaysAsItWas(t *testing.T) {
-	b := NewSparseBuilder(nil)
+	b := NewSparseBuilder(lexical.One, nil)
 	for i := range int64(20) {
 		b.Add(SparseRow{Chunk: i, Document: i, Vector: lexical.Embed("wing")})
 	}
 	old := b.Build()
-	b = NewSparseBuilder(old)
+	b = NewSparseBuilder(lexical.One, old)
 	b.Remove(3, 4)
 	b.Add(SparseRow{Chunk: 100, Document: 100, Vector: lexical.Embed("wing")})
 	changed := b.Build()
@@ -281,7 +287,7 @@ func TestAnOldIndexStaysAsItWas(t *testing.T) {
 }
 
 func TestMoreChunksThanASegmentHolds(t *testing.T) {
-	b := NewSparseBuilder(nil)
+	b := NewSparseBuilder(lexical.One, nil)
 	const n = segmentChunks + 10
 	words := lexical.Embed("lift wing")
 	for i := range int64(n) {

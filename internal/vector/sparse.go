@@ -9,6 +9,7 @@ import (
 
 // Sparse is an exact inverted index over lexical vectors.
 type Sparse struct {
+	model     *lexical.Model
 	segments  []sparsePart
 	documents Documents
 	live      int
@@ -36,7 +37,7 @@ func (x *Sparse) Documents() Documents {
 	return x.documents
 }
 
-// component is one bucket of a query with its weight. Its postings are looked up twice, to count and to score them: to
+// component is one bucket of a query with its weight, times the factor by which the model counts it in a chunk. Its postings are looked up twice, to count and to score them: to
 // keep them would take memory for each component in each segment, and a prompt has up to ten thousand.
 type component struct {
 	bucket uint32
@@ -75,10 +76,11 @@ func (x *Sparse) weigh(query lexical.Vector) (components []component, norm float
 		for i := range x.segments {
 			df += x.segments[i].liveCount(x.segments[i].lookup(q.Bucket))
 		}
-		weight := q.Weight() * lexical.IDF(x.live, df)
+		factor := x.model.Factor(q.Bucket)
+		weight := q.Weight() * factor * lexical.IDF(x.live, df)
 		squares += float64(weight) * float64(weight)
 		if df > 0 {
-			components = append(components, component{q.Bucket, weight})
+			components = append(components, component{q.Bucket, weight * factor})
 		}
 	}
 	return components, sqrt32(squares)

@@ -18,14 +18,15 @@ type SparseRow struct {
 
 // SparseBuilder makes an index from an earlier one, or from nothing. The earlier one stays as it is.
 type SparseBuilder struct {
+	model     *lexical.Model
 	parts     []sparsePart
 	documents Documents
 	fresh     sparseBuffer
 }
 
-// NewSparseBuilder begins with the content of an index; nil for none.
-func NewSparseBuilder(from *Sparse) *SparseBuilder {
-	b := &SparseBuilder{documents: Documents{}}
+// NewSparseBuilder begins with the content of an index of the same model; nil for none.
+func NewSparseBuilder(model *lexical.Model, from *Sparse) *SparseBuilder {
+	b := &SparseBuilder{model: model, documents: Documents{}, fresh: sparseBuffer{model: model}}
 	if from != nil {
 		b.parts = append(b.parts, from.segments...)
 		b.documents = maps.Clone(from.documents)
@@ -63,9 +64,9 @@ func (b *SparseBuilder) Add(row SparseRow) {
 }
 
 // AddBlock takes in a block of a document that a SparsePacker made. chunks are the ids of the chunks at all positions
-// that it covers. The error is ErrBlock, and the block is left out.
+// that it covers. The error is ErrBlock, or ErrModel for a block of another model, and the block is left out.
 func (b *SparseBuilder) AddBlock(document, revision int64, chunks []int64, block []byte) error {
-	s, err := readSparse(block, document, chunks)
+	s, err := readSparse(b.model, block, document, chunks)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (b *SparseBuilder) Build() *Sparse {
 	for i := range b.parts {
 		sizes[i] = size{live: len(b.parts[i].chunks) - b.parts[i].goneCount, gone: b.parts[i].goneCount}
 	}
-	x := &Sparse{documents: b.documents}
+	x := &Sparse{model: b.model, documents: b.documents}
 	for _, run := range mergePlan(sizes, segmentChunks) {
 		if part := b.merge(b.parts[run.from:run.to], run.rewrite); part != nil {
 			x.segments = append(x.segments, *part)
@@ -133,13 +134,13 @@ func (b *SparseBuilder) merge(parts []sparsePart, rewrite bool) *sparsePart {
 
 // sparseBuffer collects the postings of one segment in any order of buckets. It can be filled again and again.
 type sparseBuffer struct {
+	model *lexical.Model
 	places
 	norms    []float32
 	buckets  []uint32
 	postings []uint32 // parallel to buckets
 	// What follows is for segment alone.
-	ends    []uint32 // by bucket
-	sorted  []uint32
+	other   [2][]uint32 // what buckets and postings are sorted into
 	data    []byte
 	scratch []byte
 	list    []uint32
@@ -148,7 +149,7 @@ type sparseBuffer struct {
 func (b *sparseBuffer) add(row SparseRow) {
 	number := uint32(len(b.chunks))
 	b.places.add(row.Chunk, row.Document)
-	b.norms = append(b.norms, row.Vector.Norm())
+	b.norms = append(b.norms, b.model.Norm(row.Vector))
 	for _, c := range row.Vector {
 		b.buckets = append(b.buckets, c.Bucket)
 		b.postings = append(b.postings, number<<16|uint32(c.Words)<<8|uint32(c.Pairs))
@@ -193,47 +194,56 @@ func (b *sparseBuffer) addSegment(p *sparsePart) {
 // segment makes a segment of what was collected, and empties the buffer.
 func (b *sparseBuffer) segment() *sparseSegment {
 	s := &sparseSegment{places: places{slices.Clone(b.chunks), slices.Clone(b.documents)}, norms: slices.Clone(b.norms)}
-	for s.shift = 0; groups(s.shift) > 1 && groups(s.shift)*groupPostings > len(b.postings); s.shift++ {
+	s.bits = b.model.Bits
+	for s.shift = 0; s.groups() > 1 && s.groups()*groupPostings > len(b.postings); s.shift++ {
 	}
 	b.sort()
-	s.starts = make([]uint32, 0, groups(s.shift)+1)
+	s.starts = make([]uint32, 0, s.groups()+1)
 	b.data = b.data[:0]
-	start, before := uint32(0), uint32(0)
-	for at, end := range b.ends {
-		if at&(1<<s.shift-1) == 0 {
+	before := uint32(0)
+	for start, end := 0, 0; start < len(b.buckets); start = end {
+		at := b.buckets[start]
+		for end = start + 1; end < len(b.buckets) && b.buckets[end] == at; end++ {
+		}
+		for group := at >> s.shift; len(s.starts) <= int(group); {
+			before = group << s.shift
 			s.starts = append(s.starts, uint32(len(b.data)))
-			before = uint32(at)
 		}
-		if end > start {
-			b.data = appendPostings(b.data, uint32(at)-before, b.sorted[start:end], &b.scratch)
-			before, start = uint32(at), end
-		}
+		b.data = appendPostings(b.data, at-before, b.postings[start:end], &b.scratch)
+		before = at
 	}
-	s.starts = append(s.starts, uint32(len(b.data)))
+	for len(s.starts) <= s.groups() {
+		s.starts = append(s.starts, uint32(len(b.data)))
+	}
 	s.data = slices.Clone(b.data)
 	b.places, b.norms = places{b.chunks[:0], b.documents[:0]}, b.norms[:0]
 	b.buckets, b.postings = b.buckets[:0], b.postings[:0]
 	return s
 }
 
-// sort puts the postings in the order of their buckets, by counting; those of a bucket stay as they are.
+// sort puts the postings in the order of their buckets, by counting, digit by digit; those of a bucket stay as they are.
 func (b *sparseBuffer) sort() {
-	if b.ends == nil {
-		b.ends = make([]uint32, lexical.Buckets)
+	const digitBits = 11
+	n := len(b.buckets)
+	toBuckets, toPostings := slices.Grow(b.other[0][:0], n)[:n], slices.Grow(b.other[1][:0], n)[:n]
+	for shift := uint8(0); shift < b.model.Bits; shift += digitBits {
+		var ends [1 << digitBits]uint32
+		for _, at := range b.buckets {
+			ends[at>>shift&(1<<digitBits-1)]++
+		}
+		start := uint32(0)
+		for digit, count := range ends {
+			ends[digit], start = start, start+count
+		}
+		for i, at := range b.buckets {
+			end := &ends[at>>shift&(1<<digitBits-1)]
+			toBuckets[*end], toPostings[*end] = at, b.postings[i]
+			*end++
+		}
+		b.buckets, toBuckets = toBuckets, b.buckets
+		b.postings, toPostings = toPostings, b.postings
 	}
-	clear(b.ends)
-	for _, bucket := range b.buckets {
-		b.ends[bucket]++
-	}
-	start := uint32(0)
-	for bucket, n := range b.ends {
-		b.ends[bucket], start = start, start+n
-	}
-	b.sorted = slices.Grow(b.sorted[:0], len(b.postings))[:len(b.postings)]
-	for i, bucket := range b.buckets {
-		b.sorted[b.ends[bucket]] = b.postings[i]
-		b.ends[bucket]++
-	}
+	b.other = [2][]uint32{toBuckets, toPostings}
 }
 
 func sqrt32(x float64) float32 { return float32(math.Sqrt(x)) }

@@ -1,10 +1,6 @@
 package vector
 
-import (
-	"encoding/binary"
-
-	"canopy/internal/models/lexical"
-)
+import "encoding/binary"
 
 // sparseSegment holds the postings of up to segmentChunks chunks, in the form in which they are stored, too. Buckets
 // are taken together in groups of 1 << shift; those of group g are data[starts[g]:starts[g+1]], where each bucket that
@@ -19,6 +15,7 @@ import (
 type sparseSegment struct {
 	places
 	norms  []float32
+	bits   uint8 // of the model's buckets
 	shift  uint8
 	starts []uint32
 	data   []byte
@@ -43,11 +40,8 @@ const (
 // fewPostings is the greatest number of postings of a bucket that is told with its distance.
 const fewPostings = lowMask
 
-// maxShift takes all buckets together.
-const maxShift = 18
-
-// groups is the number of groups of a shift.
-func groups(shift uint8) int { return (lexical.Buckets-1)>>shift + 1 }
+// groups is the number of groups of buckets.
+func (s *sparseSegment) groups() int { return (1<<s.bits-1)>>s.shift + 1 }
 
 func (s *sparseSegment) bytes() int64 {
 	return int64(len(s.chunks))*(placeBytes+4) + int64(len(s.starts))*4 + int64(len(s.data))

@@ -113,11 +113,38 @@ func TestVectorsNeverChange(t *testing.T) {
 	}
 }
 
+// TestVectorsOfTwoNeverChange pins what canopy-lexical-2 makes of several languages and of codes.
+func TestVectorsOfTwoNeverChange(t *testing.T) {
+	text := "The boundary layer's growth, 1958. Größe 境界層の成長 re\u0301sume\u0301 VX2291-B maxRetryCount ISO 9001. " + strings.Repeat("wing ", 300)
+	h := sha256.New()
+	for _, text := range []string{text, "Die Wärmepumpen werden von einem Techniker gewartet.", "Насосы обслуживаются каждые полгода.", "تتم صيانة المضخات"} {
+		for _, c := range Two.Embed(text) {
+			h.Write([]byte{byte(c.Bucket >> 24), byte(c.Bucket >> 16), byte(c.Bucket >> 8), byte(c.Bucket), c.Words, c.Pairs})
+		}
+	}
+	if got := hex.EncodeToString(h.Sum(nil)[:8]); got != "c85c66a6e2aa43bc" {
+		t.Errorf("the vectors' digest is %s", got)
+	}
+}
+
+// TestLanguagesAreTold by the words that hold a sentence together.
+func TestLanguagesAreTold(t *testing.T) {
+	for text, want := range map[string]*tongue{
+		"What does the pump cost?": inEnglish, "boundary layer": inEnglish, "": inEnglish,
+		"Wie oft wird die Pumpe gewartet?": latin[0], "Quand la facture est-elle à payer ?": latin[1],
+		"¿Cuándo se paga la factura?": latin[2], "Насосы": inRussian, "صيانة المضخات": inArabic,
+	} {
+		if tongueOf(text) != want {
+			t.Errorf("%q is taken for another language", text)
+		}
+	}
+}
+
 func TestSortBuckets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list := rapid.SliceOf(rapid.Uint32Range(0, Buckets<<1-1)).Draw(t, "list")
+		list := rapid.SliceOf(rapid.Uint32()).Draw(t, "list")
 		want := slices.Sorted(slices.Values(list))
-		if sortBuckets(list); !slices.Equal(list, want) {
+		if sortBuckets(list, 32); !slices.Equal(list, want) {
 			t.Fatalf("%v, not %v", list, want)
 		}
 	})
@@ -211,8 +238,29 @@ func FuzzEmbed(f *testing.F) {
 
 func BenchmarkEmbed(b *testing.B) {
 	text := strings.Repeat("An experimental study of a wing in a propeller slipstream was made to determine the spanwise distribution of the lift increase. ", 40)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		Embed(text)
+	for _, model := range models {
+		b.Run(model.Name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				model.Embed(text)
+			}
+		})
 	}
+}
+
+func FuzzEmbedTwo(f *testing.F) {
+	f.Add("Die Wärmepumpen ISO 9001 maxRetryCount 境界層")
+	f.Add("تتم صيانة المضخات ـًى")
+	f.Add("ve bir bu da için İstanbul'da ıſ")
+	f.Fuzz(func(t *testing.T, text string) {
+		v := Two.Embed(text)
+		if !slices.Equal(v, Two.Embed(text)) {
+			t.Fatal("two vectors of one text")
+		}
+		for i, c := range v {
+			if i > 0 && v[i-1].Bucket >= c.Bucket || c.Words == 0 {
+				t.Fatalf("count %d: %+v", i, c)
+			}
+		}
+	})
 }

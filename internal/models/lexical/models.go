@@ -1,0 +1,62 @@
+package lexical
+
+import "math"
+
+// Model is a way to make vectors of texts. Any change to its vectors needs a new one.
+type Model struct {
+	Name string // in a context's embeddingModel
+	// Mark is the first byte of what is stored of it.
+	Mark byte
+	// Bits is the binary logarithm of the number of buckets.
+	Bits uint8
+	// Embed returns the vector of a text.
+	Embed func(text string) Vector
+	// Factor is what the weight of a bucket is multiplied by.
+	Factor func(bucket uint32) float32
+}
+
+// One is the first model.
+var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bits, Embed: Embed, Factor: func(uint32) float32 { return 1 }}
+
+// Two is the model for texts of many languages.
+var Two = &Model{Name: "canopy-lexical-2", Mark: 2, Bits: bitsTwo, Embed: embedTwo, Factor: factorTwo}
+
+var models = []*Model{One, Two}
+
+// Named gives the model of a name; nil for another one's.
+func Named(name string) *Model {
+	for _, m := range models {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// For gives the model by which the words of a context are compared: its own embedding model, or the first one beside
+// that of a server.
+func For(embeddingModel string) *Model {
+	if m := Named(embeddingModel); m != nil {
+		return m
+	}
+	return One
+}
+
+// Names lists the models.
+func Names() []string {
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = m.Name
+	}
+	return names
+}
+
+// Norm returns the length of a vector before normalisation.
+func (m *Model) Norm(v Vector) float32 {
+	var squares float64
+	for _, c := range v {
+		w := float64(c.Weight() * m.Factor(c.Bucket))
+		squares += w * w
+	}
+	return float32(math.Sqrt(squares))
+}

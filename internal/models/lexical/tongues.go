@@ -1,0 +1,201 @@
+package lexical
+
+import (
+	"strings"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/arabic"
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/hungarian"
+	"github.com/blevesearch/snowballstem/irish"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/romanian"
+	"github.com/blevesearch/snowballstem/russian"
+	"github.com/blevesearch/snowballstem/spanish"
+	"github.com/blevesearch/snowballstem/swedish"
+	"github.com/blevesearch/snowballstem/tamil"
+	"github.com/blevesearch/snowballstem/turkish"
+	"github.com/kljensen/snowball/english"
+)
+
+// tongue is a language with its stemmer, and the words by which it is told, which are not indexed.
+type tongue struct {
+	stem  func(word string) string
+	stops map[string]bool
+	memo  [memoTwo]atomic.Pointer[known]
+}
+
+// memoTwo is how many words of a language are remembered.
+const memoTwo = 1 << 14
+
+// known is a remembered word.
+type known struct {
+	word, text string
+	bucket     uint32
+	parts      []uint32
+}
+
+// stemmed gives the indexed form of a word in lower case.
+func (t *tongue) stemmed(lower string) *known {
+	at := &t.memo[hash(lower)%memoTwo]
+	if k := at.Load(); k != nil && k.word == lower {
+		return k
+	}
+	k := &known{word: strings.Clone(lower)} // not the text that the word was cut from
+	k.text = k.word
+	if len(lower) <= maxStemmed && firstRune(lower) > '9' {
+		k.text = t.stem(k.word)
+	}
+	k.text = fold(k.text)
+	k.bucket = bucketTwo(kindWord, hash(k.text))
+	if k.text != "" && firstRune(lower) > '9' {
+		k.parts = partsOf(fold(k.word))
+	}
+	at.Store(k)
+	return k
+}
+
+// snowball is a stemmer of its library.
+func snowball(stem func(*snowballstem.Env) bool) func(string) string {
+	return func(word string) string {
+		env := snowballstem.NewEnv(word)
+		stem(env)
+		return env.Current()
+	}
+}
+
+func newTongue(stem func(string) string, words string) *tongue {
+	t := &tongue{stem: stem, stops: map[string]bool{}}
+	for _, w := range strings.Fields(words) {
+		t.stops[w] = true
+	}
+	return t
+}
+
+// inEnglish is the language of texts that are told by nothing.
+var inEnglish = newTongue(func(word string) string {
+	if english.IsStopWord(word) {
+		return ""
+	}
+	return english.Stem(word, true)
+}, "the of and to in is are was were for with that this it on as by be from at which how what when where who does do did can an or not")
+
+// The languages of other scripts.
+var (
+	inArabic  = newTongue(snowball(arabic.Stem), "في من على إلى عن أن هل ما كيف متى أين التي الذي هذا هذه مع كل هو هي و أو لا كم")
+	inRussian = newTongue(snowball(russian.Stem), "и в на не что с по как к из за для от о а но то у же когда где кто какой какие какая чем это при или до ли")
+	inTamil   = newTongue(snowball(tamil.Stem), "")
+)
+
+// latin are the languages of Latin letters, but for English.
+var latin = []*tongue{
+	newTongue(snowball(german.Stem), "der die das und in zu den von mit ist des sich dem ein eine einer eines einem einen nicht auf für im als auch wie was wer wann wo wird werden welche welcher welches sind bei aus nach am zum zur über man kann ich es an oder vor durch"),
+	newTongue(snowball(french.Stem), "le la les de des du et un une est en que qui dans pour sur au aux par avec ne pas ce cette ces sont se il elle on ou où quel quelle quels quelles comment quand combien plus peut d l qu s n à été"),
+	newTongue(snowball(spanish.Stem), "el la los las de del y un una es en que qué para con por se no al lo como cómo cuándo dónde cuál cuáles quién son está su sus más o a hay puede cada"),
+	newTongue(snowball(italian.Stem), "il lo la i gli le di del della dei delle degli e un una è in che per con su da dal non si come quando dove quale quali chi sono al alla ai alle nel nella più o a cosa può ogni dell l dalla"),
+	newTongue(snowball(portuguese.Stem), "o a os as de do da dos das e um uma é em no na nos nas que para com por se não ao como quando onde qual quais quem são está seu sua mais ou pelo pela à pode cada"),
+	newTongue(snowball(dutch.Stem), "de het een en van in is op te dat die voor met zijn niet aan er om door wordt worden hoe wat wie wanneer waar welke bij uit naar ook als kan men of tot over"),
+	newTongue(snowball(danish.Stem), "og i at det en den til er som på de med han af for ikke der var et hvordan hvad hvem hvornår hvor hvilke bliver fra kan eller"),
+	newTongue(snowball(norwegian.Stem), "og i å det en den til er som på de med av for ikke der var et hvordan hva hvem når hvor hvilke blir fra kan eller ei"),
+	newTongue(snowball(swedish.Stem), "och i att det en den till är som på de med av för inte var ett hur vad vem när vilka blir från kan eller om"),
+	newTongue(snowball(finnish.Stem), "ja on ei se että oli joka kun niin mutta myös ovat tai mitä miten missä milloin kuka kuinka mikä ole sen"),
+	newTongue(snowball(hungarian.Stem), "a az és hogy nem is egy van ez meg de mint hogyan mikor hol ki mi melyik vagy csak milyen"),
+	newTongue(snowball(romanian.Stem), "și de la în a cu pe nu este un o că care din pentru sunt se ce cum când unde cine sau mai al ale"),
+	newTongue(snowball(turkish.Stem), "ve bir bu da de için ile ne nasıl mi mı çok olan olarak gibi daha her kim nerede hangi kadar var"),
+	newTongue(snowball(irish.Stem), "an na agus is ar le tá ní go sa do bhí conas cathain cén cad ag"),
+	newTongue(func(word string) string { return word }, "i w na z do się nie jest o że jak to po za od są co kiedy gdzie kto który która które jakie jaki przez dla oraz ile czy przy"),
+}
+
+// told is how much of a text is looked at for its language, in bytes.
+const told = 2000
+
+// votes maps words to those of latin that they speak for.
+var votes = func() map[string][]int {
+	m := map[string][]int{}
+	for i, t := range latin {
+		for w := range t.stops {
+			m[w] = append(m[w], i)
+		}
+	}
+	for w := range inEnglish.stops {
+		m[w] = append(m[w], len(latin))
+	}
+	return m
+}()
+
+// tongueOf tells the language of a text by its script, and by its function words among those of Latin letters. A word
+// counts less the more languages have it.
+func tongueOf(text string) *tongue {
+	text = beginning(text)
+	if t := scriptOf(text); t != nil {
+		return t
+	}
+	points := make([]int, len(latin)+1)
+	for text != "" {
+		word, rest, _ := nextWord(text)
+		text = rest
+		list := votes[strings.ToLower(word)]
+		for _, i := range list {
+			points[i] += 12 / min(len(list), 6)
+		}
+	}
+	best, most := len(latin), points[len(latin)]
+	for i, n := range points {
+		if n > most {
+			best, most = i, n
+		}
+	}
+	if best == len(latin) {
+		return inEnglish
+	}
+	return latin[best]
+}
+
+// beginning is the part of a text by which its language is told.
+func beginning(text string) string {
+	if len(text) <= told {
+		return text
+	}
+	end := told
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// scriptOf gives the language of a text by its script, where that tells it.
+func scriptOf(text string) *tongue {
+	var ascii, cyrillic, arab, tamilCount int
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+			if unicode.IsLetter(r) {
+				ascii++
+			}
+		case unicode.Is(unicode.Cyrillic, r):
+			cyrillic++
+		case unicode.Is(unicode.Arabic, r):
+			arab++
+		case unicode.Is(unicode.Tamil, r):
+			tamilCount++
+		}
+	}
+	switch max(ascii, cyrillic, arab, tamilCount) {
+	case ascii:
+		return nil
+	case cyrillic:
+		return inRussian
+	case arab:
+		return inArabic
+	}
+	return inTamil
+}

@@ -1,0 +1,275 @@
+package lexical
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// canopy-lexical-2 tells the language of a text, stems its words by the language's stemmer and folds accents; parts of words
+// unite what a stemmer does not, such as compounds and slips of typing, and codes are found split and joined. Its 2^32
+// buckets are so many that two terms hardly ever share one. The two highest bits of a bucket tell what falls into it.
+const (
+	kindWord = iota
+	kindPair
+	kindPart
+)
+
+// The bits of a bucket, and those below its kind.
+const (
+	bitsTwo   = 32
+	kindShift = bitsTwo - 2
+)
+
+var factors = [4]float32{kindWord: 1, kindPair: pairWeight, kindPart: 0.2}
+
+func factorTwo(bucket uint32) float32 { return factors[bucket>>kindShift] }
+
+// partRunes is how long a part of a word is, the mark of the word's beginning included, and partOf from how many letters on
+// a word has parts.
+const (
+	partRunes = 5
+	partOf    = 4
+)
+
+// features collects the buckets of a text.
+type features struct {
+	tongue *tongue
+	raw    []uint32
+	parts  []uint32
+	last   uint64
+	near   bool                // last holds the word right before
+	seen   map[*known]struct{} // words whose parts are counted
+}
+
+// embedTwo returns the vector of a text by the second model.
+func embedTwo(text string) Vector {
+	text = norm.NFKC.String(text)
+	f := &features{tongue: tongueOf(text), raw: make([]uint32, 0, len(text)/2), parts: make([]uint32, 0, len(text)/2), seen: make(map[*known]struct{}, len(text)/16)}
+	var head string // letters right before, which may belong to a number: ISO 9001
+	for piece := range pieces(text) {
+		switch {
+		case sortOf(firstRune(piece)) == unspaced:
+			pairs(piece, func(t Term) bool {
+				f.add(kindWord, t.Text)
+				return true
+			})
+			f.near, head = false, ""
+		default:
+			f.token(piece, head)
+			if head = ""; isHead(piece) {
+				head = piece
+			}
+		}
+	}
+	sortBuckets(f.parts, bitsTwo)
+	return sumTwo(append(f.raw, slices.Compact(f.parts)...))
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+// add counts a term.
+func (f *features) add(kind uint32, term string) {
+	f.raw = append(f.raw, bucketTwo(kind, hash(term)))
+}
+
+func bucketTwo(kind uint32, h uint64) uint32 { return kind<<kindShift | spread(h)>>(32-kindShift) }
+
+// word counts a word, its neighbourhood and its parts.
+func (f *features) word(lower string) {
+	if f.tongue.stops[lower] {
+		return
+	}
+	stem := f.tongue.stemmed(lower)
+	if stem.text == "" {
+		return
+	}
+	f.raw = append(f.raw, stem.bucket)
+	if f.near {
+		f.raw = append(f.raw, bucketTwo(kindPair, pairHash(f.last, uint64(stem.bucket))))
+	}
+	f.last, f.near = uint64(stem.bucket), true
+	if _, seen := f.seen[stem]; !seen {
+		f.seen[stem] = struct{}{}
+		f.parts = append(f.parts, stem.parts...)
+	}
+}
+
+// sumTwo counts what fell into each bucket: parts once, and only of the distinct words.
+func sumTwo(raw []uint32) Vector {
+	sortBuckets(raw, bitsTwo)
+	v := make(Vector, 0, len(raw))
+	for i, bucket := range raw {
+		if i == 0 || bucket != raw[i-1] {
+			v = append(v, Count{Bucket: bucket})
+		}
+		c := &v[len(v)-1]
+		c.Words = addSaturated(c.Words, 1)
+	}
+	return v
+}
+
+// partsOf gives the parts of a folded word.
+func partsOf(word string) []uint32 {
+	runes := append([]rune{'^'}, []rune(word)...)
+	if len(runes) <= partOf || len(word) > maxStemmed {
+		return nil
+	}
+	list := make([]uint32, 0, len(runes))
+	for i := 0; i+partRunes <= len(runes); i++ {
+		list = append(list, bucketTwo(kindPart, hash(string(runes[i:i+partRunes]))))
+	}
+	return list
+}
+
+// pieces yields the words of a text, each with what joins it within a code (VX2291-B, 1234,56, max_count).
+func pieces(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for text != "" {
+			word, rest, ideographic := nextWord(text)
+			if word == "" {
+				text = rest
+				continue
+			}
+			end := len(word)
+			for !ideographic {
+				joint, size := utf8.DecodeRuneInString(text[end:])
+				if size == 0 || !strings.ContainsRune(joints, joint) {
+					break
+				}
+				more, _, other := nextWord(text[end+size:])
+				if more == "" || other || !strings.HasPrefix(text[end+size:], more) {
+					break
+				}
+				end += size + len(more)
+			}
+			if !yield(text[:end]) {
+				return
+			}
+			text = text[end:]
+		}
+	}
+}
+
+// joints are what joins the parts of a code.
+const joints = "-_./,:"
+
+// token counts a piece of text: a code joined and split, other words one by one.
+func (f *features) token(piece, head string) {
+	if plain(piece) {
+		f.word(strings.ToLower(piece))
+		return
+	}
+	words := split(piece)
+	digits := strings.IndexFunc(piece, unicode.IsDigit) >= 0
+	if digits && head != "" {
+		f.add(kindWord, joined(head+piece))
+	}
+	if (digits || camel(piece)) && len(words) > 1 && len(piece) <= maxCode {
+		f.add(kindWord, joined(piece))
+	}
+	for _, w := range words {
+		if digits && len(words) > 1 && utf8.RuneCountInString(w) == 1 {
+			continue // it tells nothing without the rest
+		}
+		f.word(strings.ToLower(w))
+	}
+}
+
+// plain tells words of small ASCII letters, but for the first, which are most words of most texts.
+func plain(piece string) bool {
+	for i := range len(piece) {
+		if c := piece[i]; (c < 'a' || c > 'z') && (i > 0 || c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+// maxCode is how long a code is at most, in bytes.
+const maxCode = 64
+
+// joined is a code without what joins it, in lower case.
+func joined(code string) string {
+	return fold(strings.ToLower(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(joints, r) {
+			return -1
+		}
+		return r
+	}, code)))
+}
+
+// isHead tells letters that may belong to a number behind them.
+func isHead(piece string) bool {
+	if len(piece) < 2 || len(piece) > 5 {
+		return false
+	}
+	for _, r := range piece {
+		if !unicode.IsUpper(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// camel tells words that are written as one: maxRetryCount.
+func camel(piece string) bool {
+	var before rune
+	for _, r := range piece {
+		if unicode.IsUpper(r) && unicode.IsLower(before) {
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
+// split cuts a piece at its joints, between letters and digits, and before capitals within a word.
+func split(piece string) (words []string) {
+	start := 0
+	cut := func(end, next int) {
+		if end > start {
+			words = append(words, piece[start:end])
+		}
+		start = next
+	}
+	var before rune
+	for i, r := range piece {
+		switch {
+		case strings.ContainsRune(joints, r):
+			cut(i, i+utf8.RuneLen(r))
+		case i > start && (unicode.IsDigit(r) != unicode.IsDigit(before) && !unicode.IsMark(r) || unicode.IsUpper(r) && unicode.IsLower(before)):
+			cut(i, i)
+		}
+		before = r
+	}
+	cut(len(piece), len(piece))
+	return words
+}
+
+// fold takes the accents off letters.
+func fold(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return s
+	}
+	s = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) || r == tatweel {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(s))
+	return letters.Replace(s)
+}
+
+// tatweel makes Arabic words longer and means nothing.
+const tatweel = 'ـ'
+
+// letters are those that do not come apart into a letter and an accent.
+var letters = strings.NewReplacer("ß", "ss", "ø", "o", "ł", "l", "đ", "d", "æ", "ae", "œ", "oe", "ı", "i", "ى", "ي", "ة", "ه")
