@@ -20,7 +20,7 @@ func (m Models) Default() string {
 	if m.Embeddings != nil {
 		return m.Embeddings.Name()
 	}
-	return lexical.One.Name
+	return lexical.Two.Name
 }
 
 // Configured tells whether texts can be embedded with a model.

@@ -22,7 +22,7 @@ func TestContextFields(t *testing.T) {
 		"name": "Handbook", "description": "You answer questions about holidays.", "caption": "Holidays and shifts", "toolsJson": tools,
 	})
 	for path, want := range map[string]any{
-		"name": "Handbook", "embeddingModel": "canopy-lexical-1", "maxSize": 104857600, "topN": 5, "scoreThreshold": 0, "chunkSize": 1000,
+		"name": "Handbook", "embeddingModel": "canopy-lexical-2", "maxSize": 104857600, "topN": 5, "scoreThreshold": 0, "chunkSize": 1000,
 		"overlap": 0.2, "toolsJson": tools, "shareState": 0, "deleted": nil, "icon": "",
 	} {
 		if got := platform.Member(t, a.JSON(t), path); !platform.SameJSON(got, want) {

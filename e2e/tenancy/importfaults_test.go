@@ -161,7 +161,7 @@ func TestImportOfLess(t *testing.T) {
 	setEach(other, "contexts", "embeddingModel", "unheard-of")
 	setEach(other, "customers", "status", "DELETED")
 	r = imported(t, s, written(t, other), resolvers.Import{})
-	for _, want := range []string{"1 contexts have an embedding model that this platform lacks, and get canopy-lexical-1", "3 companies were deleted, and are suspended here"} {
+	for _, want := range []string{"1 contexts have an embedding model that this platform lacks, and get canopy-lexical-2", "3 companies were deleted, and are suspended here"} {
 		if !slices.Contains(r.Notes, want) {
 			t.Errorf("%q is not among %q", want, r.Notes)
 		}
