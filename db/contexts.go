@@ -109,9 +109,7 @@ var (
 
 // ContextsOf reads those of some contexts that are a desk's.
 func (s *Store) ContextsOf(ctx context.Context, desk Desk, ids []int64) (map[int64]*Context, error) {
-	var rows []*Context
-	err := s.list(ctx, &rows, qContextsByID, desk.args(ids)...)
-	return index(join(rows), (*Context).key), err
+	return contextsByID(ctx, s, desk, ids)
 }
 
 // Context reads one context of a desk.

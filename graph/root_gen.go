@@ -82,6 +82,10 @@ func (x root) Operations() generated.OperationsResolver {
 	return resolvers.OperationsEdges{Resolver: x.r}
 }
 
+func (x root) Passage() generated.PassageResolver {
+	return resolvers.PassageEdges{Resolver: x.r}
+}
+
 func (x root) Permission() generated.PermissionResolver {
 	return resolvers.PermissionEdges{Resolver: x.r}
 }

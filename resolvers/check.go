@@ -81,7 +81,7 @@ func (v *check) optional(field string, s *string) {
 
 // attributes checks those of a document, if there are any, and gives them in the form in which they are kept.
 func (v *check) attributes(field string, raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 || string(raw) == "null" {
+	if len(given(raw)) == 0 {
 		return json.RawMessage("{}")
 	}
 	kept, faults := attributes.Check(field, raw)

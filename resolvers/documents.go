@@ -120,7 +120,7 @@ func (m Mutation) UpdateDocument(ctx context.Context, in UpdateDocumentInput) (*
 			next.DisplayName = *in.DisplayName
 			v.name("displayName", next.DisplayName)
 		}
-		if len(in.Attributes) > 0 && string(in.Attributes) != "null" {
+		if len(given(in.Attributes)) > 0 {
 			next.Attributes = v.attributes("attributes", in.Attributes)
 		}
 		if err := v.err(); err != nil {

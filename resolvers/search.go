@@ -111,3 +111,21 @@ type SearchHitEdges struct{ *Resolver }
 func (e SearchHitEdges) Document(ctx context.Context, obj *search.Hit) (*db.Document, error) {
 	return e.documentOf(ctx, rule.SearchHitDocument, obj.Chunk)
 }
+
+// PassageEdges resolves what may be unknown of a passage.
+type PassageEdges struct{ *Resolver }
+
+// Page is where the passage begins; nil where there are none.
+func (e PassageEdges) Page(_ context.Context, obj *search.Passage) (*int, error) {
+	return Known(obj.Page), nil
+}
+
+// Heading is the path to the passage; nil where there is none.
+func (e PassageEdges) Heading(_ context.Context, obj *search.Passage) (*string, error) {
+	return Known(obj.Heading), nil
+}
+
+// Row is where the passage begins; nil where there are none.
+func (e PassageEdges) Row(_ context.Context, obj *search.Passage) (*int, error) {
+	return Known(obj.Row), nil
+}

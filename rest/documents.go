@@ -53,10 +53,7 @@ type documentWarning struct {
 }
 
 // warnings are a list of documentWarning, as it is stored.
-type warnings json.RawMessage
-
-// MarshalJSON writes them as they are stored.
-func (w warnings) MarshalJSON() ([]byte, error) { return w, nil }
+type warnings struct{ json.RawMessage }
 
 // Schema documents them.
 func (warnings) Schema(r huma.Registry) *huma.Schema {
@@ -66,9 +63,9 @@ func (warnings) Schema(r huma.Registry) *huma.Schema {
 func documentOf(d *db.Document) trainingDocument {
 	b := trainingDocument{
 		ID: d.ID, ContextID: d.ContextID, FileName: d.FileName, OriginalName: d.OriginalName, DisplayName: d.DisplayName,
-		NameIndex: d.NameIndex, ContentType: d.ContentType, ContentHash: d.ContentHash, Size: d.Size, Attributes: attributes(d.Attributes), Chunks: d.ChunkCount,
+		NameIndex: d.NameIndex, ContentType: d.ContentType, ContentHash: d.ContentHash, Size: d.Size, Attributes: attributes{d.Attributes}, Chunks: d.ChunkCount,
 		Created: d.CreatedAt.UTC(), CreatedBy: d.CreatedBy, Started: utc(d.StartedAt), Completed: utc(d.CompletedAt),
-		Status: d.Status, Progress: d.Progress, Warnings: warnings(d.Warnings),
+		Status: d.Status, Progress: d.Progress, Warnings: warnings{d.Warnings},
 	}
 	if d.Error != "" {
 		b.Error = &d.Error
@@ -213,16 +210,7 @@ func attributesIn(part io.Reader) (json.RawMessage, error) {
 const maxAttributesField = 256 << 10
 
 // attributes are a flat JSON object.
-type attributes json.RawMessage
-
-// MarshalJSON writes them as they are stored.
-func (a attributes) MarshalJSON() ([]byte, error) { return a, nil }
-
-// UnmarshalJSON keeps what comes, to be checked later.
-func (a *attributes) UnmarshalJSON(raw []byte) error {
-	*a = append((*a)[:0], raw...)
-	return nil
-}
+type attributes struct{ json.RawMessage }
 
 // Schema documents them.
 func (attributes) Schema(huma.Registry) *huma.Schema {

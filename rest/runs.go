@@ -84,7 +84,7 @@ func runStepOf(s *db.RunStep) runStep {
 }
 
 // runInput is any JSON object.
-type runInput json.RawMessage
+type runInput struct{ json.RawMessage }
 
 // Schema documents that any members are taken.
 func (runInput) Schema(huma.Registry) *huma.Schema {
@@ -93,19 +93,13 @@ func (runInput) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// UnmarshalJSON keeps the input as it came.
-func (i *runInput) UnmarshalJSON(raw []byte) error {
-	*i = append((*i)[:0], raw...)
-	return nil
-}
-
 type startRunInput struct {
 	AgentPath
 	Body runInput `required:"true"`
 }
 
 func (in *startRunInput) asked() resolvers.StartRunInput {
-	return resolvers.StartRunInput{AgentID: in.id(), Input: json.RawMessage(in.Body)}
+	return resolvers.StartRunInput{AgentID: in.id(), Input: in.Body.RawMessage}
 }
 
 // startedRun names a run.

@@ -9,6 +9,7 @@ import (
 
 	"canopy/internal/globalid"
 	"canopy/internal/rule"
+	"canopy/resolvers"
 	"canopy/search"
 )
 
@@ -43,7 +44,7 @@ func hitOf(h *search.Hit) SearchHit {
 	return SearchHit{
 		ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity,
 		Passage: passage{
-			Content: p.Content, Page: p.Page, Heading: p.Heading, Row: p.Row, Start: p.Start, End: p.End,
+			Content: p.Content, Page: resolvers.Known(p.Page), Heading: resolvers.Known(p.Heading), Row: resolvers.Known(p.Row), Start: p.Start, End: p.End,
 		},
 		Highlights: mapped(h.Highlights, func(s search.Span) highlight { return highlight(s) }),
 	}
@@ -99,7 +100,7 @@ func (a *api) registerContextSearch() {
 
 func (a *api) search(ctx context.Context, in *searchInput) (*one[[]SearchHit], error) {
 	b := &in.Body
-	hits, err := a.queries().SearchContext(ctx, in.id(), b.Prompt, b.TopN, b.ScoreThreshold, b.Mode, ids(b.DocumentIDs), b.unrelated(), json.RawMessage(b.Attributes))
+	hits, err := a.queries().SearchContext(ctx, in.id(), b.Prompt, b.TopN, b.ScoreThreshold, b.Mode, ids(b.DocumentIDs), b.unrelated(), b.Attributes.RawMessage)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (a *api) search(ctx context.Context, in *searchInput) (*one[[]SearchHit], e
 
 func (a *api) searchContexts(ctx context.Context, in *searchContextsInput) (*one[[]foundHit], error) {
 	b := &in.Body
-	hits, err := a.queries().SearchContexts(ctx, ids(b.ContextIDs), b.Prompt, b.TopN, b.ScoreThreshold, b.Mode, b.unrelated(), json.RawMessage(b.Attributes))
+	hits, err := a.queries().SearchContexts(ctx, ids(b.ContextIDs), b.Prompt, b.TopN, b.ScoreThreshold, b.Mode, b.unrelated(), b.Attributes.RawMessage)
 	if err != nil {
 		return nil, err
 	}
@@ -124,13 +125,7 @@ func ids(list []int64) []*globalid.ID {
 }
 
 // attributesFilter is a filter on attributes, which is checked where it is used.
-type attributesFilter json.RawMessage
-
-// UnmarshalJSON keeps what comes.
-func (a *attributesFilter) UnmarshalJSON(raw []byte) error {
-	*a = append((*a)[:0], raw...)
-	return nil
-}
+type attributesFilter struct{ json.RawMessage }
 
 // Schema documents it.
 func (attributesFilter) Schema(huma.Registry) *huma.Schema {

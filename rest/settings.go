@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"canopy/db"
@@ -143,7 +142,7 @@ func (a *api) registerDocument() {
 		summary: "Update a document", description: "Changes the name that the document is shown by, and its attributes, of which those that are given replace all.",
 	}, func(ctx context.Context, in *updateDocumentInput) (*tagged[trainingDocument], error) {
 		out, err := a.mutations().UpdateDocument(ctx, resolvers.UpdateDocumentInput{
-			ID: in.id(), DisplayName: in.Body.DisplayName, Attributes: json.RawMessage(in.Body.Attributes), IfVersion: ifMatch(ctx),
+			ID: in.id(), DisplayName: in.Body.DisplayName, Attributes: in.Body.Attributes.RawMessage, IfVersion: ifMatch(ctx),
 		})
 		if err != nil {
 			return nil, err

@@ -17,10 +17,10 @@ type Span struct{ Start, End int }
 type Passage struct {
 	Span
 	Content string
-	// Page, Heading and Row are where it begins; nil where that is unknown. The heading is a path from the top.
-	Page    *int
-	Heading *string
-	Row     *int
+	// Page, Heading and Row are where it begins; zero where that is unknown. The heading is a path from the top.
+	Page    int
+	Heading string
+	Row     int
 }
 
 // mark finds the passage of a hit, and the words in its content that were looked for.
@@ -37,16 +37,8 @@ func mark(h *Hit, s *passage.Sought) {
 	best, words := s.Find(k.Content, begin, min(k.OverlapBytes, len(k.Content)), rows)
 	at := places[max(0, sort.Search(len(places), func(i int) bool { return places[i].Offset > best.Start })-1)]
 	spans := inCharacters(k.Content, append([]passage.Span{best}, words...))
-	h.Passage = Passage{Span: spans[0], Content: k.Content[best.Start:best.End], Page: known(at.Page), Heading: known(at.Heading), Row: known(at.Row)}
+	h.Passage = Passage{Span: spans[0], Content: k.Content[best.Start:best.End], Page: at.Page, Heading: at.Heading, Row: at.Row}
 	h.Highlights = spans[1:]
-}
-
-// known is nil for what is zero.
-func known[T comparable](v T) *T {
-	if v == *new(T) {
-		return nil
-	}
-	return &v
 }
 
 // placesOf are those of a chunk; of one from before only its beginning is known, behind a row that is repeated as a header.

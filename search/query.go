@@ -66,7 +66,7 @@ func (q Query) filter(row *db.Context) (f vector.Filter, predicate string, err e
 }
 
 // mode is what a search of a context compares.
-func (q Query) mode(row *db.Context) Mode { return cmp.Or(q.Mode, Mode(row.SearchMode), Semantic) }
+func (q Query) mode(row *db.Context) Mode { return cmp.Or(q.Mode, Mode(row.SearchMode)) }
 
 func (q Query) faults() (list []problem.Fault) {
 	fault := func(at, format string, args ...any) {

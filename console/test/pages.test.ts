@@ -165,6 +165,7 @@ test("GraphiQL: a password, the code that is asked for, and signing out", async 
 test("the REST reference: an operation, and what it answers who has signed in", async (t) => {
   const page = await open(t);
   await page.goto(`${url}/docs`);
+  await page.locator("#operations-tag-Companies .expand-operation").click();
   await page.locator("#operations-Companies-getIdentity .opblock-summary-description").getByText("Get the current identity").waitFor();
   await byKey(page, key.secret);
   await page.locator("#signin-state").getByText(/^Signed in until/).waitFor();

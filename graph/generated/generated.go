@@ -60,6 +60,7 @@ type ResolverRoot interface {
 	Mutation() MutationResolver
 	NearLimit() NearLimitResolver
 	Operations() OperationsResolver
+	Passage() PassageResolver
 	Permission() PermissionResolver
 	Query() QueryResolver
 	Role() RoleResolver
@@ -264,6 +265,11 @@ type OperationsResolver interface {
 	Busiest(ctx context.Context, obj *resolvers.Operations, by quota.Name, first int) ([]*db.Customer, error)
 	NearLimits(ctx context.Context, obj *resolvers.Operations) ([]*db.NearLimit, error)
 	DefaultLimits(ctx context.Context, obj *resolvers.Operations) ([]*resolvers.DefaultLimit, error)
+}
+type PassageResolver interface {
+	Page(ctx context.Context, obj *search.Passage) (*int, error)
+	Heading(ctx context.Context, obj *search.Passage) (*string, error)
+	Row(ctx context.Context, obj *search.Passage) (*int, error)
 }
 type PermissionResolver interface {
 	User(ctx context.Context, obj *db.Permission) (*db.User, error)
@@ -15841,15 +15847,72 @@ func (ec *executionContext) _Passage_content(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Passage_page(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
-	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Page)
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Passage_page(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Passage().Page(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Passage_page(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Passage", field, true, true, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Passage_heading(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
-	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Heading)
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Passage_heading(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Passage().Heading(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Passage_heading(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Passage", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Passage_row(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
-	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Row)
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Passage_row(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Passage().Row(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Passage_row(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Passage", field, true, true, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Passage_start(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {

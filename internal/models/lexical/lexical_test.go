@@ -54,7 +54,7 @@ func cosine(a, b Vector) float64 {
 			dot += float64(x.Weight()) * float64(b[i].Weight())
 		}
 	}
-	return dot / (float64(a.Norm()) * float64(b.Norm()))
+	return dot / (float64(One.Norm(a)) * float64(One.Norm(b)))
 }
 
 func TestEmbed(t *testing.T) {
@@ -75,7 +75,7 @@ func TestEmbed(t *testing.T) {
 		}
 	})
 	t.Run("nothing at all", func(t *testing.T) {
-		if v := Embed(" the of ... "); len(v) != 0 || v.Norm() != 0 {
+		if v := Embed(" the of ... "); len(v) != 0 || One.Norm(v) != 0 {
 			t.Errorf("vector %v", v)
 		}
 	})

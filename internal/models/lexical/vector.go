@@ -131,15 +131,6 @@ func sum(raw []uint32) Vector {
 
 func addSaturated(a, b uint8) uint8 { return uint8(min(int(a)+int(b), maxCount)) }
 
-// Norm returns the vector's length before normalisation.
-func (v Vector) Norm() float32 {
-	var squares float64
-	for _, c := range v {
-		squares += float64(c.Weight()) * float64(c.Weight())
-	}
-	return float32(math.Sqrt(squares))
-}
-
 // IDF is the inverse document frequency by which a query's component is multiplied, in the form that
 // BM25 uses: n texts in all, df of which have something in the component's bucket.
 func IDF(n, df int) float32 {

@@ -16,7 +16,8 @@ window.ui = SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#app',
   deepLinking: true,
-  docExpansion: 'list',
+  // Tags open one by one: the reference does not get through with all of their operations at once.
+  docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   filter: true,
   tryItOutEnabled: true,
