@@ -14,22 +14,28 @@ import (
 func zipfText(z *rand.Zipf, n int) string {
 	var s strings.Builder
 	for range n {
-		fmt.Fprintf(&s, "w%dx ", z.Uint64())
+		word := z.Uint64()
+		for more := word + 40; more > 0; more /= 20 {
+			s.WriteString(syllables[more%20])
+		}
+		s.WriteByte(' ')
 	}
 	return s.String()
 }
 
-func sparseRows(n, words int) []SparseRow {
+var syllables = strings.Fields("ba der min to cal ex pro sun tri low rek on di ga sel pur ven ak mo fil")
+
+func sparseRows(m *lexical.Model, n, words int) []SparseRow {
 	z := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.1, 8, 50_000)
 	rows := make([]SparseRow, n)
 	for i := range rows {
-		rows[i] = SparseRow{Chunk: int64(i), Document: int64(i / 10), Vector: lexical.Embed(zipfText(z, words))}
+		rows[i] = SparseRow{Chunk: int64(i), Document: int64(i / 10), Vector: m.Embed(zipfText(z, words))}
 	}
 	return rows
 }
 
-func buildSparse(rows []SparseRow) *Sparse {
-	b := NewSparseBuilder(lexical.One, nil)
+func buildSparse(m *lexical.Model, rows []SparseRow) *Sparse {
+	b := NewSparseBuilder(m, nil)
 	for _, row := range rows {
 		b.Add(row)
 	}
@@ -37,15 +43,21 @@ func buildSparse(rows []SparseRow) *Sparse {
 }
 
 func BenchmarkSparse(b *testing.B) {
+	for _, m := range []*lexical.Model{lexical.One, lexical.Two} {
+		b.Run(m.Name, func(b *testing.B) { benchmarkSparse(b, m) })
+	}
+}
+
+func benchmarkSparse(b *testing.B, m *lexical.Model) {
 	const chunks = 30_000
-	rows := sparseRows(chunks, 400)
+	rows := sparseRows(m, chunks, 150)
 	b.Run("decodeAndBuild", func(b *testing.B) {
 		encoded := make([][]byte, len(rows))
 		for i := range rows {
 			encoded[i], _ = rows[i].Vector.MarshalBinary()
 		}
 		for b.Loop() {
-			builder := NewSparseBuilder(lexical.One, nil)
+			builder := NewSparseBuilder(m, nil)
 			for i, row := range rows {
 				if err := row.Vector.UnmarshalBinary(encoded[i]); err != nil {
 					b.Fatal(err)
@@ -58,7 +70,7 @@ func BenchmarkSparse(b *testing.B) {
 	for _, length := range []int{3, BlockChunks} {
 		b.Run(fmt.Sprintf("blocksOf%d", length), func(b *testing.B) {
 			var blocks [][]byte
-			p := NewSparsePacker(lexical.One)
+			p := NewSparsePacker(m)
 			size := 0
 			for i, row := range rows {
 				if p.Add(i%length, row.Vector); p.Len() == length || i == len(rows)-1 {
@@ -68,7 +80,7 @@ func BenchmarkSparse(b *testing.B) {
 			}
 			ids := make([]int64, length)
 			for b.Loop() {
-				builder := NewSparseBuilder(lexical.One, nil)
+				builder := NewSparseBuilder(m, nil)
 				for i, block := range blocks {
 					if err := builder.AddBlock(int64(i), 1, ids, block); err != nil {
 						b.Fatal(err)
@@ -79,10 +91,10 @@ func BenchmarkSparse(b *testing.B) {
 			b.ReportMetric(float64(size)/chunks, "stored-B/chunk")
 		})
 	}
-	x := buildSparse(rows)
+	x := buildSparse(m, rows)
 	z := rand.NewZipf(rand.New(rand.NewPCG(3, 4)), 1.1, 8, 50_000)
 	b.Run("search", func(b *testing.B) {
-		query := lexical.Embed(zipfText(z, 12))
+		query := m.Embed(zipfText(z, 12))
 		for b.Loop() {
 			x.Search(query, Filter{Top: 10})
 		}
@@ -90,7 +102,7 @@ func BenchmarkSparse(b *testing.B) {
 	b.Run("extendByOneDocument", func(b *testing.B) {
 		current, next := x, int64(chunks)
 		for b.Loop() {
-			builder := NewSparseBuilder(lexical.One, current)
+			builder := NewSparseBuilder(m, current)
 			for range 10 {
 				next++
 				builder.Add(SparseRow{Chunk: next, Document: next / 10, Vector: rows[next%chunks].Vector})

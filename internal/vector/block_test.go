@@ -54,13 +54,13 @@ func addDenseBlock(t rapid.TB, b *DenseBuilder, document, revision int64, chunks
 // TestBlocksChangeNoHit: an index of blocks, however long they are, gives exactly the hits of one that was made of
 // vectors, to the last bit of their similarities.
 func TestBlocksChangeNoHit(t *testing.T) {
-	rows := sparseRows(3000, 60)
+	rows := sparseRows(lexical.One, 3000, 60)
 	queries := make([]lexical.Vector, 50)
 	z := rand.NewZipf(rand.New(rand.NewPCG(3, 4)), 1.1, 8, 50_000)
 	for i := range queries {
 		queries[i] = lexical.Embed(zipfText(z, 8))
 	}
-	want := buildSparse(rows)
+	want := buildSparse(lexical.One, rows)
 	for _, length := range []int{1, 7, 200, wholeBlock, BlockChunks} {
 		t.Run(fmt.Sprint(length), func(t *testing.T) {
 			b := NewSparseBuilder(lexical.One, nil)

@@ -1,7 +1,6 @@
 package vector
 
 import (
-	"slices"
 	"sync"
 
 	"canopy/internal/models/lexical"
@@ -59,15 +58,15 @@ func (x *Sparse) All(query lexical.Vector, f Filter) []Hit {
 func (x *Sparse) search(query lexical.Vector, f Filter) *top {
 	components, norm := x.weigh(query)
 	best := newTop(f.Top, x.live)
-	work := works.Get().(*work)
-	defer works.Put(work)
+	scores := scoresOf.Get().(*[segmentChunks]float32)
+	defer scoresOf.Put(scores)
 	for i := range x.segments {
-		x.segments[i].search(components, norm, &f, best, work)
+		x.segments[i].search(components, norm, &f, best, scores)
 	}
 	return best
 }
 
-// weigh gives the components of a query that occur in the index, and normalises nothing yet: norm is the query's length.
+// weigh gives the components of a query that occur in the index and tell chunks apart, and normalises nothing yet: norm is the whole query's length.
 func (x *Sparse) weigh(query lexical.Vector) (components []component, norm float32) {
 	components = make([]component, 0, len(query))
 	squares := 0.0
@@ -79,7 +78,7 @@ func (x *Sparse) weigh(query lexical.Vector) (components []component, norm float
 		factor := x.model.Factor(q.Bucket)
 		weight := q.Weight() * factor * lexical.IDF(x.live, df)
 		squares += float64(weight) * float64(weight)
-		if df > 0 {
+		if df > 0 && x.model.Tells(q.Bucket, x.live, df) {
 			components = append(components, component{q.Bucket, weight * factor})
 		}
 	}
@@ -101,24 +100,16 @@ func (p *sparsePart) liveCount(of postings) int {
 	return n
 }
 
-// work is what searching one segment needs, kept for the next.
-type work struct {
-	scores   []float32
-	postings []uint32
-}
+// scoresOf keeps what searching one segment needs for the next.
+var scoresOf = sync.Pool{New: func() any { return new([segmentChunks]float32) }}
 
-var works = sync.Pool{New: func() any { return new(work) }}
-
-func (p *sparsePart) search(components []component, norm float32, f *Filter, best *top, w *work) {
-	w.scores = slices.Grow(w.scores[:0], len(p.chunks))[:len(p.chunks)]
-	clear(w.scores)
+func (p *sparsePart) search(components []component, norm float32, f *Filter, best *top, of *[segmentChunks]float32) {
+	scores := of[:len(p.chunks)]
+	clear(scores)
 	for _, c := range components {
-		w.postings, _ = p.lookup(c.bucket).read(w.postings[:0])
-		for _, posting := range w.postings {
-			w.scores[posting>>16] += c.weight * lexical.Count{Words: uint8(posting >> 8), Pairs: uint8(posting)}.Weight()
-		}
+		p.lookup(c.bucket).score(scores, c.weight)
 	}
-	p.collect(w.scores, norm, f, best)
+	p.collect(scores, norm, f, best)
 }
 
 // collect turns scores into cosines and keeps the best.

@@ -1,6 +1,10 @@
 package vector
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"canopy/internal/models/lexical"
+)
 
 // sparseSegment holds the postings of up to segmentChunks chunks, in the form in which they are stored, too. Buckets
 // are taken together in groups of 1 << shift; those of group g are data[starts[g]:starts[g+1]], where each bucket that
@@ -127,6 +131,26 @@ func (p postings) read(to []uint32) ([]uint32, []byte) {
 		}
 	}
 	return to, b
+}
+
+// score adds to the chunks' scores what the postings weigh, times a weight.
+func (p postings) score(scores []float32, weight float32) {
+	word, pair := weight*lexical.Count{Words: 1}.Weight(), weight*lexical.Count{Pairs: 1}.Weight()
+	b, number := p.data, 0
+	for range p.n {
+		var v uint64
+		v, b = next(b)
+		number += int(v >> lowBits)
+		switch v & lowMask {
+		case oneWord:
+			scores[number] += word
+		case onePair:
+			scores[number] += pair
+		default:
+			scores[number] += weight * lexical.Count{Words: b[0], Pairs: b[1]}.Weight()
+			b = b[2:]
+		}
+	}
 }
 
 // appendPostings encodes the head and the postings of a bucket behind the bytes. The postings are as read gives them,

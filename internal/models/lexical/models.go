@@ -16,7 +16,7 @@ type Model struct {
 }
 
 // One is the first model.
-var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bits, Embed: Embed, Factor: func(uint32) float32 { return 1 }}
+var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bitsOne, Embed: Embed, Factor: func(uint32) float32 { return 1 }}
 
 // Two is the model for texts of many languages.
 var Two = &Model{Name: "canopy-lexical-2", Mark: 2, Bits: bitsTwo, Embed: embedTwo, Factor: factorTwo}
@@ -49,6 +49,12 @@ func Names() []string {
 		names[i] = m.Name
 	}
 	return names
+}
+
+// Tells tells whether a bucket that df of n texts have tells these from the others. A part of a word that many have costs
+// the most to read, and its weight is the least.
+func (m *Model) Tells(bucket uint32, n, df int) bool {
+	return m != Two || bucket>>kindShift != kindPart || df <= max(n/8, 64)
 }
 
 // Norm returns the length of a vector before normalisation.

@@ -31,36 +31,60 @@ import (
 type tongue struct {
 	stem  func(word string) string
 	stops map[string]bool
-	memo  [memoTwo]atomic.Pointer[known]
 }
 
-// memoTwo is how many words of a language are remembered.
-const memoTwo = 1 << 14
-
-// known is a remembered word.
+// known is a word of a language as it is indexed; without a text one that is not.
 type known struct {
+	tongue     *tongue
 	word, text string
 	bucket     uint32
 	parts      []uint32
 }
 
-// stemmed gives the indexed form of a word in lower case.
+// memorySize is how many words of all languages are remembered: some ten megabytes at most, as longer ones are not.
+const memorySize = 1 << 16
+
+// memory has a word at one of the two places that follow from it: so the words of a text hardly ever drive out each other.
+var memory [memorySize]atomic.Pointer[known]
+
+// stemmed gives a word in lower case as it is indexed.
 func (t *tongue) stemmed(lower string) *known {
-	at := &t.memo[hash(lower)%memoTwo]
-	if k := at.Load(); k != nil && k.word == lower {
+	if len(lower) > maxStemmed {
+		return t.learn(lower)
+	}
+	h := mix(hash(lower))
+	first, second := &memory[h%memorySize], &memory[h>>32%memorySize]
+	if k := first.Load(); k != nil && k.tongue == t && k.word == lower {
 		return k
 	}
-	k := &known{word: strings.Clone(lower)} // not the text that the word was cut from
-	k.text = k.word
-	if len(lower) <= maxStemmed && firstRune(lower) > '9' {
-		k.text = t.stem(k.word)
+	place := second
+	switch k := second.Load(); {
+	case k == nil:
+	case k.tongue == t && k.word == lower:
+		return k
+	default:
+		place = first
+	}
+	k := t.learn(strings.Clone(lower)) // not the text that the word was cut from
+	place.Store(k)
+	return k
+}
+
+func (t *tongue) learn(lower string) *known {
+	k := &known{tongue: t, word: lower}
+	if t.stops[lower] {
+		return k
+	}
+	number := firstRune(lower) <= '9'
+	k.text = lower
+	if len(lower) <= maxStemmed && !number {
+		k.text = t.stem(lower)
 	}
 	k.text = fold(k.text)
 	k.bucket = bucketTwo(kindWord, hash(k.text))
-	if k.text != "" && firstRune(lower) > '9' {
-		k.parts = partsOf(fold(k.word))
+	if k.text != "" && !number {
+		k.parts = partsOf(fold(lower))
 	}
-	at.Store(k)
 	return k
 }
 

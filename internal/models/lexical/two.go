@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"iter"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -42,14 +43,14 @@ type features struct {
 	raw    []uint32
 	parts  []uint32
 	last   uint64
-	near   bool                // last holds the word right before
-	seen   map[*known]struct{} // words whose parts are counted
+	near   bool     // last holds the word right before
+	seen   []*known // words whose parts are counted, which have at least 4 bytes: each at the first free place from its bucket on
 }
 
 // embedTwo returns the vector of a text by the second model.
 func embedTwo(text string) Vector {
 	text = norm.NFKC.String(text)
-	f := &features{tongue: tongueOf(text), raw: make([]uint32, 0, len(text)/2), parts: make([]uint32, 0, len(text)/2), seen: make(map[*known]struct{}, len(text)/16)}
+	f := &features{tongue: tongueOf(text), raw: make([]uint32, 0, len(text)/2), parts: make([]uint32, 0, len(text)/2), seen: make([]*known, 1<<bits.Len(uint(len(text)/3)))}
 	var head string // letters right before, which may belong to a number: ISO 9001
 	for piece := range pieces(text) {
 		switch {
@@ -84,9 +85,6 @@ func bucketTwo(kind uint32, h uint64) uint32 { return kind<<kindShift | spread(h
 
 // word counts a word, its neighbourhood and its parts.
 func (f *features) word(lower string) {
-	if f.tongue.stops[lower] {
-		return
-	}
 	stem := f.tongue.stemmed(lower)
 	if stem.text == "" {
 		return
@@ -96,9 +94,22 @@ func (f *features) word(lower string) {
 		f.raw = append(f.raw, bucketTwo(kindPair, pairHash(f.last, uint64(stem.bucket))))
 	}
 	f.last, f.near = uint64(stem.bucket), true
-	if _, seen := f.seen[stem]; !seen {
-		f.seen[stem] = struct{}{}
+	if len(stem.parts) > 0 && f.first(stem) {
 		f.parts = append(f.parts, stem.parts...)
+	}
+}
+
+// first tells whether a word comes for the first time, and remembers it.
+func (f *features) first(word *known) bool {
+	mask := uint32(len(f.seen) - 1)
+	for at := word.bucket & mask; ; at = (at + 1) & mask {
+		switch f.seen[at] {
+		case nil:
+			f.seen[at] = word
+			return true
+		case word:
+			return false
+		}
 	}
 }
 

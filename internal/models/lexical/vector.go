@@ -18,9 +18,9 @@ import (
 )
 
 // Buckets is the number of dimensions.
-const Buckets = 1 << bits
+const Buckets = 1 << bitsOne
 
-const bits = 18
+const bitsOne = 18
 
 // pairWeight is the weight of a pair of neighbouring words; a single term's is 1.
 const pairWeight = 0.3
@@ -107,7 +107,7 @@ func sortBuckets(list []uint32, bits uint8) {
 
 // sum counts what fell into each bucket.
 func sum(raw []uint32) Vector {
-	sortBuckets(raw, bits+1) // and what it is
+	sortBuckets(raw, bitsOne+1) // and what it is
 	distinct := 0
 	for i, r := range raw {
 		if i == 0 || r>>1 != raw[i-1]>>1 {
