@@ -8,6 +8,7 @@ import (
 	"canopy/db"
 	"canopy/internal/audit"
 	"canopy/internal/globalid"
+	"canopy/internal/models/lexical"
 	"canopy/internal/paging"
 	"canopy/internal/rule"
 	"canopy/outbox"
@@ -200,13 +201,22 @@ type ReprocessContextInput struct{ ID globalid.ID }
 // ReprocessContextPayload is what ReprocessContext began.
 type ReprocessContextPayload struct{ Context *db.Context }
 
-// ReprocessContext has all documents of a context processed anew, with its present settings.
+// ReprocessContext has all documents of a context processed anew, with its present settings. From an embedded model the
+// context goes over to that model's successor.
 func (m Mutation) ReprocessContext(ctx context.Context, in ReprocessContextInput) (*ReprocessContextPayload, error) {
 	out := &ReprocessContextPayload{}
 	err := m.changeContext(ctx, rule.ReprocessContext, in.ID, audit.ContextReprocessed, func(ch *changes, row *db.Context) (_ audit.Changes, err error) {
+		if newest := lexical.Newest(row.EmbeddingModel); newest != row.EmbeddingModel {
+			if _, err := ch.tx.UpdateContext(ctx, patched(row, UpdateContextInput{EmbeddingModel: &newest})); err != nil {
+				return audit.Changes{}, err
+			}
+		}
 		var n int
 		out.Context, n, err = ch.reprocessAll(ctx, row)
-		return audit.None().With("documents", n), err
+		if err != nil {
+			return audit.Changes{}, err
+		}
+		return audit.Between(row, out.Context).With("documents", n), nil
 	})
 	return out, err
 }

@@ -21,7 +21,7 @@ type contextBody struct {
 	Description    string     `json:"description" doc:"System instructions that define the behaviour"`
 	Caption        string     `json:"caption" doc:"What it is for, in short"`
 	UserID         *int64     `json:"userId" doc:"The user who made it; null when that user is gone"`
-	EmbeddingModel string     `json:"embeddingModel" example:"canopy-lexical-1" doc:"The model that its documents are embedded with"`
+	EmbeddingModel string     `json:"embeddingModel" example:"canopy-lexical-2" doc:"The model that its documents are embedded with"`
 	MaxSize        int64      `json:"maxSize" example:"104857600" doc:"The largest size of all documents together, in bytes"`
 	TopN           int        `json:"topN" example:"5" doc:"Hits of a search"`
 	ScoreThreshold float64    `json:"scoreThreshold" example:"0" doc:"The smallest similarity of a hit, 0 to 1"`

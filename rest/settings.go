@@ -19,7 +19,7 @@ type contextSettings struct {
 	DenseWeight    float64 `json:"denseWeight" example:"0.5" doc:"The part that the model has in the similarity of a HYBRID search, 0 to 1; shared words have the rest"`
 	ChunkSize      int     `json:"chunkSize" example:"1000" doc:"Tokens of a chunk"`
 	Overlap        float64 `json:"overlap" example:"0.2" doc:"The part of a chunk that neighbours share, 0 to 1"`
-	EmbeddingModel string  `json:"embeddingModel" example:"canopy-lexical-1" doc:"The model that the documents are embedded with"`
+	EmbeddingModel string  `json:"embeddingModel" example:"canopy-lexical-2" doc:"The model that the documents are embedded with"`
 }
 
 func settingsAnswer(ctx context.Context, c *db.Context) (*tagged[contextSettings], error) {
@@ -108,7 +108,7 @@ func (a *api) registerSettings() {
 	}, a.updateSettings)
 	add(a, operation{
 		id: "reprocessContext", rule: rule.ReprocessContext, method: http.MethodPost, path: path + "/reprocess", tag: tagContexts, errors: notFound, status: http.StatusOK,
-		summary: "Process the documents of a context anew", description: "Has all documents processed anew, with the context's present settings. They are found as before until that is done.",
+		summary: "Process the documents of a context anew", description: "Has all documents processed anew, with the context's present settings. They are found as before until that is done, but those of `canopy-lexical-1`, which go over to `canopy-lexical-2`, one by one as they are done.",
 	}, func(ctx context.Context, in *SettingsPath) (*tagged[contextBody], error) {
 		out, err := a.mutations().ReprocessContext(ctx, resolvers.ReprocessContextInput{ID: in.id()})
 		return contextAnswer(ctx, out.Context, err)

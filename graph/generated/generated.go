@@ -1582,13 +1582,13 @@ type Context implements Node {
   userId: Int
   "Account that it belongs to."
   accountId: Int!
-  "Model that its documents are embedded with. ` + "`" + `canopy-lexical-1` + "`" + ` is the embedded one: it finds shared words, not meaning."
+  "Model that its documents are embedded with. ` + "`" + `canopy-lexical-2` + "`" + ` is the embedded one: it finds shared words, not meaning."
   embeddingModel: String!
   "Largest size of all documents together, in bytes."
   maxSize: Int!
   "Hits of a search."
   topN: Int!
-  "Smallest similarity of a hit, 0 to 1. A threshold belongs to a model: those of ` + "`" + `canopy-lexical-1` + "`" + ` are low."
+  "Smallest similarity of a hit, 0 to 1. A threshold belongs to a model: those of ` + "`" + `canopy-lexical-2` + "`" + ` are low."
   scoreThreshold: Float!
   "What a search compares that does not say."
   searchMode: SearchMode!
@@ -3129,7 +3129,10 @@ type Mutation {
   deleteDocument("The document." input: DeleteDocumentInput!): DeleteDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Has a document processed anew, with its context's present settings. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   reprocessDocument("The document." input: ReprocessDocumentInput!): ReprocessDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
-  "Has all documents of a context processed anew, with its present settings. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  """
+  Has all documents of a context processed anew, with its present settings. A context of ` + "`" + `canopy-lexical-1` + "`" + ` goes over to
+  ` + "`" + `canopy-lexical-2` + "`" + `, and its documents are found again one by one as they are done. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
+  """
   reprocessContext("The context." input: ReprocessContextInput!): ReprocessContextPayload @needs(app: [ASSISTANT], right: "context.write")
   "Makes an agent, enabled and unpublished. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   createAgent("The agent." input: CreateAgentInput!): CreateAgentPayload @needs(app: [BUILDER], right: "agent.write")

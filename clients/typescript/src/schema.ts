@@ -521,13 +521,13 @@ export interface Context {
   userId: number | null;
   /** Account that it belongs to. */
   accountId: number;
-  /** Model that its documents are embedded with. `canopy-lexical-1` is the embedded one: it finds shared words, not meaning. */
+  /** Model that its documents are embedded with. `canopy-lexical-2` is the embedded one: it finds shared words, not meaning. */
   embeddingModel: string;
   /** Largest size of all documents together, in bytes. */
   maxSize: number;
   /** Hits of a search. */
   topN: number;
-  /** Smallest similarity of a hit, 0 to 1. A threshold belongs to a model: those of `canopy-lexical-1` are low. */
+  /** Smallest similarity of a hit, 0 to 1. A threshold belongs to a model: those of `canopy-lexical-2` are low. */
   scoreThreshold: number;
   /** What a search compares that does not say. */
   searchMode: SearchMode;

@@ -33,6 +33,14 @@ func Named(name string) *Model {
 	return nil
 }
 
+// Newest gives the name of the model that has taken the place of an embedded one; other names as they are.
+func Newest(name string) string {
+	if Named(name) == nil {
+		return name
+	}
+	return Two.Name
+}
+
 // For gives the model by which the words of a context are compared: its own embedding model, or the first one beside
 // that of a server.
 func For(embeddingModel string) *Model {
