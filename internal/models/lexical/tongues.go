@@ -31,6 +31,7 @@ import (
 type tongue struct {
 	stem  func(word string) string
 	stops map[string]bool
+	seed  uint64 // of the places of its words in the memory
 }
 
 // known is a word of a language as it is indexed; without a text one that is not.
@@ -52,7 +53,7 @@ func (t *tongue) stemmed(lower string) *known {
 	if len(lower) > maxStemmed {
 		return t.learn(lower)
 	}
-	h := mix(hash(lower))
+	h := mix(hash(lower) ^ t.seed)
 	first, second := &memory[h%memorySize], &memory[h>>32%memorySize]
 	if k := first.Load(); k != nil && k.tongue == t && k.word == lower {
 		return k
@@ -98,7 +99,7 @@ func snowball(stem func(*snowballstem.Env) bool) func(string) string {
 }
 
 func newTongue(stem func(string) string, words string) *tongue {
-	t := &tongue{stem: stem, stops: map[string]bool{}}
+	t := &tongue{stem: stem, stops: map[string]bool{}, seed: hash(words)}
 	for _, w := range strings.Fields(words) {
 		t.stops[w] = true
 	}
@@ -142,6 +143,13 @@ var latin = []*tongue{
 // told is how much of a text is looked at for its language, in bytes.
 const told = 2000
 
+// aVote is what a word counts for the only language that has it. Fewer votes than one in so many words are chance: of a
+// language's own texts, function words are a third.
+const (
+	aVote = 12
+	oneIn = 20
+)
+
 // votes maps words to those of latin that they speak for.
 var votes = func() map[string][]int {
 	m := map[string][]int{}
@@ -163,13 +171,17 @@ func tongueOf(text string) *tongue {
 	if t := scriptOf(text); t != nil {
 		return t
 	}
-	points := make([]int, len(latin)+1)
+	points, words := make([]int, len(latin)+1), 0
 	for text != "" {
 		word, rest, _ := nextWord(text)
 		text = rest
+		if word == "" {
+			continue
+		}
+		words++
 		list := votes[strings.ToLower(word)]
 		for _, i := range list {
-			points[i] += 12 / min(len(list), 6)
+			points[i] += aVote / min(len(list), 6)
 		}
 	}
 	best, most := len(latin), points[len(latin)]
@@ -178,7 +190,7 @@ func tongueOf(text string) *tongue {
 			best, most = i, n
 		}
 	}
-	if best == len(latin) {
+	if best == len(latin) || most*oneIn < words*aVote {
 		return inEnglish
 	}
 	return latin[best]
