@@ -106,7 +106,10 @@ var (
 		FROM (SELECT DISTINCT ON (event_id) id, lost FROM webhook_deliveries
 			WHERE destination_id = $2 AND created_at >= $3 ORDER BY event_id, id DESC) last
 		JOIN webhook_deliveries w ON w.id = last.id
-		WHERE last.lost AND w.customer_id = $1 ORDER BY w.id`))
+		WHERE last.lost AND w.customer_id = $1 AND ($4 OR w.type NOT LIKE 'audit.%') ORDER BY w.id`))
+	qAuditPending = prepare(`
+		SELECT EXISTS (SELECT FROM webhook_due u WHERE u.destination_id = $1
+			AND (SELECT w.type FROM webhook_deliveries w WHERE w.id = u.delivery_id) LIKE 'audit.%')`)
 )
 
 var (
@@ -175,7 +178,13 @@ func (s *Store) Resend(ctx context.Context, deliveryID int64) (id int64, err err
 }
 
 // Recover writes a new delivery for each event whose delivery to a destination has failed or was
-// blocked since a time, and tells how many these are.
-func (s *Store) Recover(ctx context.Context, d *Destination, since time.Time) (int64, error) {
-	return s.exec(ctx, qRecover, d.CustomerID, d.ID, since)
+// blocked since a time, with those of the audit log or without, and tells how many these are.
+func (s *Store) Recover(ctx context.Context, d *Destination, since time.Time, audited bool) (int64, error) {
+	return s.exec(ctx, qRecover, d.CustomerID, d.ID, since, audited)
+}
+
+// AuditPending tells whether events of the audit log are on their way to a destination.
+func (s *Store) AuditPending(ctx context.Context, destinationID int64) (pending bool, err error) {
+	err = s.get(ctx, &pending, qAuditPending, destinationID)
+	return pending, err
 }

@@ -163,9 +163,10 @@ var examples = map[query]example{
 	qCaptured:      few("{299,298}"),
 	qTell: few("{299,299}", "{299,0}", "{\"\",c}", "{run.started,agent.created}", "{Run,Agent}", "{1,2}", "{\"{}\",\"{}\"}", "{run.started,agent.created}",
 		"{299}", "{e}", "{run.finished}", "{x}", "{run.finished}", "{t}", "{f}"),
-	qEmitTest: few(299, 299, "e", "t", "x"),
-	qResend:   few(299),
-	qRecover:  whole("it looks at what a destination was sent since", 5, 5, "2020-01-01"),
+	qEmitTest:     few(299, 299, "e", "t", "x"),
+	qResend:       few(299),
+	qRecover:      whole("it looks at what a destination was sent since", 5, 5, "2020-01-01", true),
+	qAuditPending: whole("it looks at what is on its way to a destination", 5),
 
 	// destinations.go
 	qDestinationsByID:     within("{299}"),

@@ -24,6 +24,8 @@ type RunWork struct {
 	// StartedAt is when the first worker took it up.
 	StartedAt time.Time       `db:"started_at"`
 	Diagram   json.RawMessage `db:"diagram"`
+	// BranchID is the branch that the run's work is counted for.
+	BranchID int64 `db:"branch_id"`
 }
 
 var (
@@ -49,7 +51,7 @@ var (
 		FROM accounts a, agent_revisions v
 		WHERE r.id = $1 AND r.claim = $2 AND ` + unindexed("r.status = 'running'") + ` AND a.id = r.account_id AND v.id = r.revision_id
 			AND ` + unindexed("NOT "+inactive(lineageOfAccount("r.account_id"))) + `
-		RETURNING ` + runColumns + `, r.claim, r.interruptions, r.started_at, v.diagram`)
+		RETURNING ` + runColumns + `, r.claim, r.interruptions, r.started_at, v.diagram, branch_of(a.customer_id) AS branch_id`)
 	qRenewRun = prepare(`
 		UPDATE runs SET due_at = now() + $3 * interval '1 second' WHERE ` + heldRun)
 	// A finished step belongs to the claim under which it is written, and clears the interruptions.

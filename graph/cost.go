@@ -153,10 +153,10 @@ func (w *costWalk) set(set ast.SelectionSet) (total int) {
 	return total
 }
 
-// field: a scalar is free, an object costs 1 and what is asked of it. A connection's own edges and
+// field: a scalar is free, an object costs 1 and what is asked of it, be it of the schema itself. A connection's own edges and
 // nodes are the same rows, so its parts count once each for every row.
 func (w *costWalk) field(f *ast.Field) int {
-	if len(f.SelectionSet) == 0 || strings.HasPrefix(f.Name, "__") {
+	if len(f.SelectionSet) == 0 {
 		return 0
 	}
 	below := w.set(f.SelectionSet)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 	"github.com/vektah/gqlparser/v2"
@@ -42,7 +43,7 @@ func TestCost(t *testing.T) {
 		want           int
 	}{
 		{"scalars are free", `{ __typename }`, nil, 0},
-		{"introspection is free", `{ __schema { types { fields { name } } } }`, nil, 0},
+		{"introspection", `{ __schema { types { fields { name } } } }`, nil, 1 + 1 + 10*1},
 		{"an object", `{ customer { name level } }`, nil, 1},
 		{"objects in objects", `{ customer { region { name } parent { customer { name } } } }`, nil, 4},
 		{"rows", `{ customer { children(first: 10) { nodes { name } } } }`, nil, 1 + 1 + 10},
@@ -175,4 +176,23 @@ func TestEventsCost(t *testing.T) {
 	if resp := events(ctx); resp != nil || executed != 4 {
 		t.Errorf("after the end: %+v, %d were executed", resp, executed)
 	}
+}
+
+// TestIntrospectionIsBounded: tools can ask for the whole schema, in turns with others, and nobody for it many times at once.
+func TestIntrospectionIsBounded(t *testing.T) {
+	if got := costOf(t, introspection.Query, nil); got <= heavyCost || got > 50_000/2 {
+		t.Errorf("the query of tools costs %d", got)
+	}
+	many := `{ __schema { ` + aliases(50, `types { fields { name args { name type { name kind } } type { name kind } } }`) + ` } }`
+	if got := costOf(t, many, nil); got <= 50_000 {
+		t.Errorf("the types 50 times cost %d", got)
+	}
+}
+
+func aliases(n int, field string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "f%d: %s ", i, field)
+	}
+	return b.String()
 }

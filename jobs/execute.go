@@ -134,7 +134,10 @@ func (r *runner) prepare(ctx context.Context, w *db.RunWork) (*diagram.Run, erro
 	if w.Interruptions >= runInterruptions {
 		return nil, &diagram.Error{Code: codeInterrupted, Message: "The run was given up: its worker was lost several times at the same step."}
 	}
-	d, faults := diagram.Parse(w.Diagram)
+	d, faults, err := diagram.Parse(ctx, w.BranchID, w.Diagram)
+	if err != nil {
+		return nil, err
+	}
 	if len(faults) > 0 {
 		return nil, &diagram.Error{Code: diagram.CodeFailed, Message: "The published diagram is not valid: " + faults[0].Message}
 	}

@@ -109,7 +109,8 @@ func (q Query) ListAgentRuns(ctx context.Context, agentID globalid.ID, filter *R
 
 // DiagramCheck checks a diagram as publishing does, and tells what its parts read.
 func (q Query) DiagramCheck(ctx context.Context, raw json.RawMessage) (*diagram.Checked, error) {
-	if _, err := q.may(ctx, rule.DiagramCheck); err != nil {
+	c, err := q.may(ctx, rule.DiagramCheck)
+	if err != nil {
 		return nil, err
 	}
 	var v check
@@ -117,7 +118,7 @@ func (q Query) DiagramCheck(ctx context.Context, raw json.RawMessage) (*diagram.
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	return diagram.Check(raw), nil
+	return diagram.Check(ctx, c.Lineage.Branch(), raw)
 }
 
 func (q Query) agentRevisionNode(ctx context.Context, id globalid.ID) (*db.Revision, error) {
@@ -247,10 +248,26 @@ type PublishAgentPayload struct {
 // PublishAgent makes an agent's draft the revision that runs. The draft must be valid; every
 // fault in it is named.
 func (m Mutation) PublishAgent(ctx context.Context, in PublishAgentInput) (*PublishAgentPayload, error) {
+	c, err := m.may(ctx, rule.PublishAgent)
+	if err != nil {
+		return nil, err
+	}
+	// The diagram waits for its turn to be read, and no transaction waits with it.
+	read, err := m.agent(ctx, c, in.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	_, faults, err := diagram.Parse(ctx, c.Lineage.Branch(), read.Draft)
+	if err != nil {
+		return nil, err
+	}
+	if len(faults) > 0 {
+		return nil, diagramFaults(faults)
+	}
 	out := &PublishAgentPayload{}
-	err := m.changeAgent(ctx, rule.PublishAgent, in.ID, audit.AgentPublished, func(ctx context.Context, a *db.Agent, ch *changes) (webhook.Data, error) {
-		if _, faults := diagram.Parse(a.Draft); len(faults) > 0 {
-			return nil, diagramFaults(faults)
+	err = m.changeAgent(ctx, rule.PublishAgent, in.ID, audit.AgentPublished, func(ctx context.Context, a *db.Agent, ch *changes) (webhook.Data, error) {
+		if string(a.Draft) != string(read.Draft) {
+			return nil, problem.Conflicting("changed_meanwhile", "the agent's draft was changed meanwhile: publish it again")
 		}
 		var err error
 		if out.Revision, err = ch.tx.InsertRevision(ctx, a.ID, a.Draft, ch.actor()); err != nil {

@@ -202,6 +202,11 @@ func (m Mutation) ResendWebhookDelivery(ctx context.Context, in ResendWebhookDel
 	}
 	out := &ResendWebhookDeliveryPayload{}
 	out.Delivery, err = m.send(ctx, c, audit.DeliveryResent, d, func(tx *db.Store) (int64, error) {
+		if webhook.IsAudit(old.Type) {
+			if err := maySubscribeAudit(ctx, tx, c); err != nil {
+				return 0, err
+			}
+		}
 		id, err := tx.Resend(ctx, old.ID)
 		return id, missing(err, "delivery", old.ID)
 	})
@@ -234,7 +239,7 @@ type RecoverWebhookDeliveriesInput struct {
 type RecoverWebhookDeliveriesPayload struct{ Count int64 }
 
 // RecoverWebhookDeliveries sends every event whose delivery to a destination has failed or was
-// blocked since a time once more.
+// blocked since a time once more; those of the audit log for who may have them delivered.
 func (m Mutation) RecoverWebhookDeliveries(ctx context.Context, in RecoverWebhookDeliveriesInput) (*RecoverWebhookDeliveriesPayload, error) {
 	c, err := m.may(ctx, rule.RecoverWebhookDeliveries)
 	if err != nil {
@@ -255,7 +260,8 @@ func (m Mutation) RecoverWebhookDeliveries(ctx context.Context, in RecoverWebhoo
 		if _, err := tx.DestinationForUpdate(ctx, c.Scope(), d.ID); err != nil {
 			return missing(err, "destination", d.ID)
 		}
-		if out.Count, err = tx.Recover(ctx, d, in.Since); err != nil {
+		audited := maySubscribeAudit(ctx, tx, c) == nil
+		if out.Count, err = tx.Recover(ctx, d, in.Since, audited); err != nil {
 			return err
 		}
 		ch.due = ch.due || out.Count > 0

@@ -11,6 +11,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
+	"canopy/internal/webhook"
 )
 
 // The rules of who may what that need rows, beside those that the schema declares. Whatever they
@@ -137,6 +138,21 @@ func maySubscribeAudit(ctx context.Context, tx *db.Store, c *caller) error {
 		return problem.Denied("events of the audit log can be subscribed by who has the right audit.read in tenant management").With(beyondOwnRights)
 	}
 	return nil
+}
+
+// mayRedirect tells whether the caller may change a destination: where an audit event goes, of those on their way too, is as
+// much its subscriber's business as that it goes.
+func mayRedirect(ctx context.Context, tx *db.Store, c *caller, before, after *db.Destination) (err error) {
+	audited := slices.ContainsFunc(before.Events, webhook.IsAudit) || slices.ContainsFunc(after.Events, webhook.IsAudit)
+	if !audited && before.URL != after.URL && maySubscribeAudit(ctx, tx, c) != nil {
+		if audited, err = tx.AuditPending(ctx, before.ID); err != nil {
+			return err
+		}
+	}
+	if !audited {
+		return nil
+	}
+	return maySubscribeAudit(ctx, tx, c)
 }
 
 // mayLoseOwner keeps a company from locking itself out: the last enabled owner permission of its

@@ -253,11 +253,8 @@ func (m Mutation) UpdateWebhookDestination(ctx context.Context, in UpdateWebhook
 				return audit.Changes{}, err
 			}
 		}
-		// Where an audit event goes is as much its subscriber's business as that it goes.
-		if slices.ContainsFunc(d.Events, webhook.IsAudit) {
-			if err := maySubscribeAudit(ctx, tx, c); err != nil {
-				return audit.Changes{}, err
-			}
+		if err := mayRedirect(ctx, tx, c, &before, d); err != nil {
+			return audit.Changes{}, err
 		}
 		out.Destination = d
 		return audit.Between(&before, d), tx.UpdateDestination(ctx, d)

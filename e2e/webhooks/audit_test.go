@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"canopy/e2e/platform"
 	"canopy/internal/audit"
@@ -121,6 +122,29 @@ func TestWhoMaySubscribeAudit(t *testing.T) {
 		}
 		if d := s.MustGQL(owner, query, object{"id": id}); !strings.Contains(platform.Member(t, d, "webhookDelivery.payload").(string), "Graz") {
 			t.Errorf("%v", d)
+		}
+	})
+	t.Run("sent elsewhere", func(t *testing.T) {
+		s.T = t
+		id := s.Number(`SELECT max(id) FROM webhook_deliveries WHERE type = 'audit.billing.saved'`)
+		at, mine := destinations+"/"+platform.Decimal(heard), platform.PublicURL+"/mine"
+		denied(s.Do("PATCH", at, hooks, object{"url": mine, "events": []string{"agent.created"}}))
+		denied(s.Do("PATCH", at, hooks, object{"events": []string{"agent.created"}}))
+		denied(s.Do("POST", platform.Hooks+"/deliveries/"+platform.Decimal(id)+"/resend", hooks, nil))
+		s.Must(200, "PATCH", at, owner, object{"events": []string{"agent.created"}})
+		denied(s.Do("PATCH", at, hooks, object{"url": mine})) // while some are on their way
+		s.SQL(`DELETE FROM webhook_due`)
+		s.SQL(`UPDATE webhook_deliveries SET status = 'failed', lost = true, completed_at = now()`)
+		s.Must(200, "PATCH", at, hooks, object{"url": mine})
+		denied(s.Do("POST", platform.Hooks+"/deliveries/"+platform.Decimal(id)+"/resend", hooks, nil))
+		since := object{"since": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)}
+		s.Must(202, "POST", at+"/recover", hooks, since)
+		if n := s.Number(`SELECT count(*) FROM webhook_due`); n != 0 {
+			t.Errorf("%d deliveries of the log are on their way to who may not read it", n)
+		}
+		s.Must(202, "POST", at+"/recover", owner, since)
+		if n := s.Number(`SELECT count(*) FROM webhook_due`); n == 0 {
+			t.Error("the owner recovered nothing")
 		}
 	})
 	t.Run("catalog", func(t *testing.T) {

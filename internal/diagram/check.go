@@ -1,6 +1,7 @@
 package diagram
 
 import (
+	"context"
 	"maps"
 	"slices"
 )
@@ -20,9 +21,13 @@ type Reads struct {
 	Input, Steps, Secrets []string
 }
 
-// Check reads a diagram, be it valid or not.
-func Check(raw []byte) *Checked {
-	d, faults := read(raw)
+// Check reads a diagram of a branch, be it valid or not, when it is the branch's turn. The error is the context's.
+func Check(ctx context.Context, branch int64, raw []byte) (*Checked, error) {
+	return inTurn(ctx, branch, func() *Checked { return checked(ctx, raw) })
+}
+
+func checked(ctx context.Context, raw []byte) *Checked {
+	d, faults := read(ctx, raw)
 	out := &Checked{Faults: faults, Steps: make([]Reads, len(d.Steps)), Output: d.refs.reads()}
 	for i := range d.Steps {
 		out.Steps[i] = d.Steps[i].refs.reads()

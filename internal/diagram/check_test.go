@@ -6,7 +6,7 @@ import (
 )
 
 func TestCheckTellsOfAnUnfinishedDiagram(t *testing.T) {
-	got := Check([]byte(`{"steps": [
+	got := checked(t.Context(), []byte(`{"steps": [
 		{"id": "hits", "type": "search", "contextId": 7, "prompt": "{{ input.question }} {{ input?.place ?? input[\"else\"] }}"},
 		"nothing",
 		{"id": "ask", "type": "http", "when": "{{ len(steps.hits) > 0 }}", "url": "https://x.example/{{ steps.best.id }}", "headers": {"Authorization": "{{ secrets.KEY }}"}}],
@@ -33,7 +33,7 @@ func TestCheckTellsOfAnUnfinishedDiagram(t *testing.T) {
 
 func TestCheckTellsWhyNothingCanBeRead(t *testing.T) {
 	for _, raw := range []string{"", "[]", "{", `{"steps": 7}`} {
-		if got := Check([]byte(raw)); len(got.Faults) == 0 || len(got.Steps) > 0 {
+		if got := checked(t.Context(), []byte(raw)); len(got.Faults) == 0 || len(got.Steps) > 0 {
 			t.Errorf("%q: %+v", raw, got)
 		}
 	}

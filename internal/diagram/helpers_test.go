@@ -48,7 +48,7 @@ func (r *recorder) Secrets(_ context.Context, names []string) (map[string]string
 
 func mustParse(tb testing.TB, raw string) *Diagram {
 	tb.Helper()
-	d, faults := Parse([]byte(raw))
+	d, faults, _ := Parse(tb.Context(), 1, []byte(raw))
 	if faults != nil {
 		tb.Fatalf("%s: %v", raw, faults)
 	}

@@ -1,6 +1,7 @@
 package diagram
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,18 +11,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Parse reads and validates a diagram. It returns the diagram, or every fault that it found (the
-// first MaxFaults of them), each with its place, in the order of the steps.
-func Parse(raw []byte) (*Diagram, []Fault) {
-	d, faults := read(raw)
-	if len(faults) > 0 {
-		return nil, faults
+// Parse reads and validates a diagram of a branch, when it is the branch's turn. It returns the diagram, or every fault that
+// it found (the first MaxFaults of them), each with its place, in the order of the steps. The error is the context's.
+func Parse(ctx context.Context, branch int64, raw []byte) (d *Diagram, faults []Fault, err error) {
+	d, err = inTurn(ctx, branch, func() (d *Diagram) {
+		d, faults = read(ctx, raw)
+		return d
+	})
+	if err != nil || len(faults) > 0 {
+		return nil, faults, err
 	}
-	return d, nil
+	return d, nil, nil
 }
 
 // read gives what can be read of a diagram, and every fault that it found.
-func read(raw []byte) (*Diagram, []Fault) {
+func read(ctx context.Context, raw []byte) (*Diagram, []Fault) {
 	if len(raw) > MaxDiagram {
 		return &Diagram{}, []Fault{{"", fmt.Sprintf("the diagram is longer than %d KiB", MaxDiagram>>10)}}
 	}
@@ -33,7 +37,7 @@ func read(raw []byte) (*Diagram, []Fault) {
 	if !ok {
 		return &Diagram{}, []Fault{{"", "the diagram must be an object, not " + kind(v)}}
 	}
-	p := &parser{earlier: map[string]bool{}, all: map[string]bool{}}
+	p := &parser{ctx: ctx, earlier: map[string]bool{}, all: map[string]bool{}}
 	d := p.diagram(&fields{p: p, object: object})
 	return d, p.faults
 }
@@ -48,6 +52,7 @@ func jsonFault(err error) Fault {
 
 // parser collects the faults of a diagram.
 type parser struct {
+	ctx          context.Context // of who waits for the diagram
 	faults       []Fault
 	earlier, all map[string]bool // step ids
 	refs         *refs           // of the step being read
@@ -184,6 +189,9 @@ func (p *parser) expression(at, source string) value {
 	if p.expressions++; p.expressions > MaxExpressions || p.patterns > MaxPatterns {
 		p.tooMany(at)
 		return literal{nil}
+	}
+	if p.ctx.Err() != nil {
+		return literal{nil} // nobody waits for it any more
 	}
 	e, err := compile(source, p.earlier, p.all, p.secrets)
 	if err != nil {

@@ -86,7 +86,7 @@ func TestFaults(t *testing.T) {
 		{"too many steps", `{"steps":[` + strings.Repeat(`{},`, 100) + `{}]` + ok, []string{"steps|101 steps"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d, faults := Parse([]byte(tc.raw))
+			d, faults, _ := Parse(t.Context(), 1, []byte(tc.raw))
 			if d != nil || len(faults) != len(tc.want) {
 				t.Fatalf("diagram %v, faults %q, want %q", d, faults, tc.want)
 			}
@@ -101,7 +101,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestManyFaults(t *testing.T) {
-	_, faults := Parse([]byte(`{"steps":[` + strings.Repeat(`{},`, 99) + `{}],"output":{}}`))
+	_, faults, _ := Parse(t.Context(), 1, []byte(`{"steps":[`+strings.Repeat(`{},`, 99)+`{}],"output":{}}`))
 	if len(faults) != MaxFaults || faults[0].Location != "steps[0].id" {
 		t.Errorf("%d faults, the first %v", len(faults), faults[0])
 	}
@@ -136,7 +136,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		d, faults := Parse(raw)
+		d, faults, _ := Parse(t.Context(), 1, raw)
 		if (d == nil) == (len(faults) == 0) {
 			t.Fatalf("diagram %v and faults %v", d, faults)
 		}

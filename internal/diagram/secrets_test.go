@@ -36,7 +36,7 @@ func TestSecretsAreForWhatIsSent(t *testing.T) {
 		"under a new name": {`"type":"chat","prompt":"{{ let s = secrets; s.TOKEN }}"`, "steps[0].prompt"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, faults := Parse([]byte(`{"steps":[{"id":"a",` + c.step + `}],"output":{}}`))
+			_, faults, _ := Parse(t.Context(), 1, []byte(`{"steps":[{"id":"a",`+c.step+`}],"output":{}}`))
 			switch {
 			case c.at == "" && faults != nil:
 				t.Error(faults)
@@ -45,7 +45,7 @@ func TestSecretsAreForWhatIsSent(t *testing.T) {
 			}
 		})
 	}
-	if _, faults := Parse([]byte(`{"steps":[],"output":{"a":"` + used + `"}}`)); len(faults) != 1 || faults[0].Location != "output.a" {
+	if _, faults, _ := Parse(t.Context(), 1, []byte(`{"steps":[],"output":{"a":"`+used+`"}}`)); len(faults) != 1 || faults[0].Location != "output.a" {
 		t.Errorf("in the output: %v", faults)
 	}
 }
