@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
@@ -77,7 +79,7 @@ func TestPersistedQueriesAreShared(t *testing.T) {
 	t.Cleanup(func() { _ = client.Close() })
 	shared := func(_ *resolvers.Resolver, o *Options) { o.Redis = client }
 	const query = `{ __typename }`
-	one, two := newTestDoor(t, shared), newTestDoor(t, shared)
+	one, two := newTestDoor(t, shared).as(owner(time.Minute)), newTestDoor(t, shared)
 	one.do(t, persistedRequest(t, hashOf(query), query))
 	if a := two.do(t, persistedRequest(t, hashOf(query), "")); a.code() != "" {
 		t.Errorf("in another process: %s", a.Raw)
@@ -88,6 +90,31 @@ func TestPersistedQueriesAreShared(t *testing.T) {
 	server.Close()
 	if a := two.do(t, persistedRequest(t, hashOf(query), "")); a.code() != "" {
 		t.Errorf("without Redis a process has its own: %s", a.Raw)
+	}
+}
+
+// TestPersistedQueriesFillNoRedis: what strangers send is kept in no other process, and of one branch not more than its share.
+func TestPersistedQueriesFillNoRedis(t *testing.T) {
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	d := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.Redis = client })
+	send := func(d *testDoor, n int) {
+		query := fmt.Sprintf(`{ __typename } #%d`, n) + strings.Repeat("x", 60<<10)
+		if a := d.do(t, persistedRequest(t, hashOf(query), query)); a.code() != "" {
+			t.Fatalf("%.200s", a.Raw)
+		}
+	}
+	send(d, 0)
+	if keys := server.Keys(); len(keys) > 0 {
+		t.Errorf("a stranger's query is kept: %v", keys)
+	}
+	known := d.as(owner(time.Minute))
+	for i := range 100 {
+		send(known, i+1)
+	}
+	if n := len(server.Keys()); n < 10 || n*(60<<10) > maxOfBranch+(60<<10) {
+		t.Errorf("%d queries of one branch are kept", n)
 	}
 }
 

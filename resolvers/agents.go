@@ -248,23 +248,23 @@ type PublishAgentPayload struct {
 // PublishAgent makes an agent's draft the revision that runs. The draft must be valid; every
 // fault in it is named.
 func (m Mutation) PublishAgent(ctx context.Context, in PublishAgentInput) (*PublishAgentPayload, error) {
+	out := &PublishAgentPayload{}
 	c, err := m.may(ctx, rule.PublishAgent)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	// The diagram waits for its turn to be read, and no transaction waits with it.
 	read, err := m.agent(ctx, c, in.ID, "id")
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	_, faults, err := diagram.Parse(ctx, c.Lineage.Branch(), read.Draft)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if len(faults) > 0 {
-		return nil, diagramFaults(faults)
+		return out, diagramFaults(faults)
 	}
-	out := &PublishAgentPayload{}
 	err = m.changeAgent(ctx, rule.PublishAgent, in.ID, audit.AgentPublished, func(ctx context.Context, a *db.Agent, ch *changes) (webhook.Data, error) {
 		if string(a.Draft) != string(read.Draft) {
 			return nil, problem.Conflicting("changed_meanwhile", "the agent's draft was changed meanwhile: publish it again")
