@@ -73,7 +73,7 @@ func (f *forecast) Chat(_ context.Context, r diagram.ChatRequest) (*diagram.Chat
 
 func TestSecondShownDiagram(t *testing.T) {
 	t.Parallel()
-	d, faults := diagram.Parse([]byte(shownDiagrams(t)[1]))
+	d, faults, _ := diagram.Parse(t.Context(), 1, []byte(shownDiagrams(t)[1]))
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
