@@ -48,6 +48,9 @@ func TestGuard(t *testing.T) {
 		{"too many roots", `{ ` + repeat(maxRootFields+1, "a%d: me { email }") + `}`, "root"},
 		{"too many roots by a fragment", `{ ...f } fragment f on Query { ` + repeat(maxRootFields+1, "a%d: me { email }") + `}`, "root"},
 		{"too many roots in a fragment without a name", `{ ... { ` + repeat(maxRootFields+1, "a%d: me { email }") + `} }`, "root"},
+		{"too many fields of a fragment that nobody uses", `{ me { email } } fragment x on User { ` + repeat(maxFields+1, "email%d") + `}`, "fields"},
+		{"a field too often", `{ me { email } } fragment x on User { ` + strings.Repeat("email ", maxAlike+1) + `}`, "one name"},
+		{"too many spreads", `{ me { ` + repeat(maxSpreads+1, "...f%d") + `} } ` + repeat(maxSpreads+1, "fragment f%d on User { email }"), "spreads"},
 		{"fragments in a circle", `{ customer { ...a } } fragment a on Customer { ...b } fragment b on Customer { ...a }`, ""},
 		{"a fragment that is missing", `{ customer { ...gone } }`, ""},
 	} {
