@@ -106,11 +106,14 @@ var (
 		FROM (SELECT DISTINCT ON (event_id) id, lost FROM webhook_deliveries
 			WHERE destination_id = $2 AND created_at >= $3 ORDER BY event_id, id DESC) last
 		JOIN webhook_deliveries w ON w.id = last.id
-		WHERE last.lost AND w.customer_id = $1 AND ($4 OR w.type NOT LIKE 'audit.%') ORDER BY w.id`))
+		WHERE last.lost AND w.customer_id = $1 AND ($4 OR NOT ` + ofAudit("w.type") + `) ORDER BY w.id`))
 	qAuditPending = prepare(`
 		SELECT EXISTS (SELECT FROM webhook_due u WHERE u.destination_id = $1
-			AND (SELECT w.type FROM webhook_deliveries w WHERE w.id = u.delivery_id) LIKE 'audit.%')`)
+			AND ` + ofAudit("(SELECT w.type FROM webhook_deliveries w WHERE w.id = u.delivery_id)") + `)`)
 )
+
+// ofAudit tells whether a type is that of events of the audit log, as webhook.IsAudit does.
+func ofAudit(eventType string) string { return eventType + " LIKE 'audit.%'" }
 
 var (
 	destinationDeliveries    = edgeBy((*Destination).key, pagesOf[Delivery](deliveriesOfDestination))

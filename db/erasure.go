@@ -37,7 +37,7 @@ var (
 		UPDATE webhook_deliveries d SET payload = convert_to(jsonb_set(told.envelope, '{data,details}', '{}')::text, 'UTF8')
 		FROM (SELECT w.id, convert_from(w.payload, 'UTF8')::jsonb AS envelope FROM webhook_deliveries w
 			WHERE w.customer_id = ANY (ARRAY(SELECT customer_id FROM audit_events WHERE object_type = 'User' AND object_id = $1
-				UNION SELECT customer_id FROM audit_events WHERE actor_user_id = $1)) AND w.type LIKE 'audit.%' AND w.payload <> '' OFFSET 0) told
+				UNION SELECT customer_id FROM audit_events WHERE actor_user_id = $1)) AND ` + ofAudit("w.type") + ` AND w.payload <> '' OFFSET 0) told
 		WHERE d.id = told.id AND (told.envelope #>> '{data,actorId}' = $1::bigint::text
 			OR told.envelope #>> '{data,objectId}' = $1::bigint::text AND told.envelope #>> '{data,objectType}' = 'User'
 			OR told.envelope #>> '{data,objectType}' = 'ApiKey' AND (told.envelope #>> '{data,objectId}')::bigint = ANY (ARRAY(SELECT id FROM api_keys WHERE user_id = $1)))`)

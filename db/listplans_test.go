@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"canopy/internal/access"
@@ -100,7 +99,7 @@ func TestListsAreTried(t *testing.T) {
 
 // try runs a list's statements: without a filter, and with each member of one; in each order; from the beginning, from the middle, and
 // backward; and counted.
-func (l listExample) try(t *testing.T, conn *sqlx.Conn, companies int) {
+func (l listExample) try(t *testing.T, conn *planner, companies int) {
 	t.Helper()
 	wheres := []Where{{}}
 	if l.named {
@@ -139,7 +138,7 @@ func (l listExample) middle(order string) paging.Cursor {
 	return l.list.At(order, place)
 }
 
-func (l listExample) run(t *testing.T, conn *sqlx.Conn, companies int, a Ask, counting bool) {
+func (l listExample) run(t *testing.T, conn *planner, companies int, a Ask, counting bool) {
 	t.Helper()
 	st := newStatement(l.list, a, counting, slices.Clone(l.args)...)
 	text, most := "SELECT "+st.counted(a, l.ways), 16*l.most
@@ -157,4 +156,5 @@ func (l listExample) run(t *testing.T, conn *sqlx.Conn, companies int, a Ask, co
 	text, args := st.finished(text)
 	tryPlan(t, conn, companies, "listed", "/* "+strings.TrimSpace(l.name)+" */ "+text, example{most: most}, args)
 	devtest.Must[any](t)(conn.ExecContext(t.Context(), `DEALLOCATE listed`))
+	delete(conn.has, "listed")
 }

@@ -36,7 +36,7 @@ func TestSharedWordsOfOthersCostNothing(t *testing.T) {
 	for _, text := range sharedWords {
 		data.exec(text)
 	}
-	conn := devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context()))
+	conn := &planner{devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context())), map[string]bool{}}
 	defer func() { _ = conn.Close() }()
 	devtest.Must[any](t)(conn.ExecContext(t.Context(), readInAllPrepared))
 	scope := access.Lineage{1, 2}.Subtree()

@@ -142,17 +142,19 @@ func maySubscribeAudit(ctx context.Context, tx *db.Store, c *caller) error {
 
 // mayRedirect tells whether the caller may change a destination: where an audit event goes, of those on their way too, is as
 // much its subscriber's business as that it goes.
-func mayRedirect(ctx context.Context, tx *db.Store, c *caller, before, after *db.Destination) (err error) {
+func mayRedirect(ctx context.Context, tx *db.Store, c *caller, before, after *db.Destination) error {
 	audited := slices.ContainsFunc(before.Events, webhook.IsAudit) || slices.ContainsFunc(after.Events, webhook.IsAudit)
-	if !audited && before.URL != after.URL && maySubscribeAudit(ctx, tx, c) != nil {
-		if audited, err = tx.AuditPending(ctx, before.ID); err != nil {
-			return err
-		}
-	}
-	if !audited {
+	if !audited && before.URL == after.URL {
 		return nil
 	}
-	return maySubscribeAudit(ctx, tx, c)
+	denied := maySubscribeAudit(ctx, tx, c)
+	if denied == nil || audited {
+		return denied
+	}
+	if pending, err := tx.AuditPending(ctx, before.ID); err != nil || !pending {
+		return err
+	}
+	return denied
 }
 
 // mayLoseOwner keeps a company from locking itself out: the last enabled owner permission of its

@@ -104,6 +104,10 @@ func TestExportCustomer(t *testing.T) {
 	s.SQL(`INSERT INTO secrets (customer_id, name, value) VALUES ($1, 'TOKEN', 'sealed value')`, hydro)
 	destination := s.Must(201, "POST", platform.Hooks+"/destinations", greta, map[string]any{"url": platform.PublicURL})
 	signing := platform.Member(t, destination.JSON(t), "secret").(string)
+	for _, event := range []string{"audit.user.created", "agent.created"} {
+		s.SQL(`INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload) VALUES ($1, $2, $3, $3, convert_to('{"carried": "by ' || $3 || '"}', 'UTF8'))`,
+			alpine, destination.ID(t, "id"), event)
+	}
 	limitsOf(s, root, hydro, map[string]any{"users": 77})
 
 	for _, email := range []string{"mira@alpine.example", "jonas@alpine.example"} {
@@ -133,6 +137,9 @@ func TestExportCustomer(t *testing.T) {
 			t.Errorf("of %s there are %v", kind, names[kind])
 		}
 	}
+	if !strings.Contains(got.text, "by agent.created") {
+		t.Error("the payload of a delivery is not there")
+	}
 	for kind, n := range map[string]int{"customers": 3, "accounts": 9, "documents": 1} {
 		if len(got.rows[kind]) != n || platform.Member(t, got.manifest, "rows."+kind) != float64(n) {
 			t.Errorf("%d %s: %v", len(got.rows[kind]), kind, got.manifest["rows"])
@@ -146,7 +153,7 @@ func TestExportCustomer(t *testing.T) {
 	if file := got.rows["documents"][0]["fileName"].(string); string(got.originals[file]) != "The valve is red." || len(got.originals) != 1 {
 		t.Errorf("the originals are %q", got.originals)
 	}
-	for _, secret := range []string{"Diary", "Dear diary", "sealed value", signing, "password", "Northwind", "argon2"} {
+	for _, secret := range []string{"Diary", "Dear diary", "sealed value", signing, "password", "Northwind", "argon2", "by audit.user.created"} {
 		if rows := strings.Replace(got.text, "passwords, two-factor secrets", "", 1); strings.Contains(rows, secret) {
 			t.Errorf("the archive tells %q", secret)
 		}

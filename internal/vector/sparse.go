@@ -66,7 +66,7 @@ func (x *Sparse) search(query lexical.Vector, f Filter) *top {
 	return best
 }
 
-// weigh gives the components of a query that occur in the index and tell chunks apart, and normalises nothing yet: norm is the whole query's length.
+// weigh gives the components of a query that occur in the index and count there, and normalises nothing yet: norm is the whole query's length.
 func (x *Sparse) weigh(query lexical.Vector) (components []component, norm float32) {
 	components = make([]component, 0, len(query))
 	squares := 0.0
@@ -78,7 +78,7 @@ func (x *Sparse) weigh(query lexical.Vector) (components []component, norm float
 		factor := x.model.Factor(q.Bucket)
 		weight := q.Weight() * factor * lexical.IDF(x.live, df)
 		squares += float64(weight) * float64(weight)
-		if df > 0 && x.model.Tells(q.Bucket, x.live, df) {
+		if df > 0 && x.model.Counts(q.Bucket, x.live, df) {
 			components = append(components, component{q.Bucket, weight * factor})
 		}
 	}

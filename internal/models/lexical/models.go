@@ -13,13 +13,15 @@ type Model struct {
 	Embed func(text string) Vector
 	// Factor is what the weight of a bucket is multiplied by.
 	Factor func(bucket uint32) float32
+	// Counts tells whether a bucket of a question counts that df of n texts have.
+	Counts func(bucket uint32, n, df int) bool
 }
 
 // One is the first model.
-var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bitsOne, Embed: Embed, Factor: func(uint32) float32 { return 1 }}
+var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bitsOne, Embed: Embed, Factor: func(uint32) float32 { return 1 }, Counts: func(uint32, int, int) bool { return true }}
 
 // Two is the model for texts of many languages.
-var Two = &Model{Name: "canopy-lexical-2", Mark: 2, Bits: bitsTwo, Embed: embedTwo, Factor: factorTwo}
+var Two = &Model{Name: "canopy-lexical-2", Mark: 2, Bits: bitsTwo, Embed: embedTwo, Factor: factorTwo, Counts: countsTwo}
 
 var models = []*Model{One, Two}
 
@@ -57,12 +59,6 @@ func Names() []string {
 		names[i] = m.Name
 	}
 	return names
-}
-
-// Tells tells whether a bucket that df of n texts have tells these from the others. A part of a word that many have costs
-// the most to read, and its weight is the least.
-func (m *Model) Tells(bucket uint32, n, df int) bool {
-	return m != Two || bucket>>kindShift != kindPart || df <= max(n/8, 64)
 }
 
 // Norm returns the length of a vector before normalisation.

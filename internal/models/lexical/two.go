@@ -30,6 +30,11 @@ var factors = [4]float32{kindWord: 1, kindPair: pairWeight, kindPart: 0.2}
 
 func factorTwo(bucket uint32) float32 { return factors[bucket>>kindShift] }
 
+// countsTwo leaves parts of words out that many texts have: they cost the most to read, and weigh the least.
+func countsTwo(bucket uint32, n, df int) bool {
+	return bucket>>kindShift != kindPart || df <= max(n/8, 64)
+}
+
 // partRunes is how long a part of a word is, the mark of the word's beginning included, and partOf from how many letters on
 // a word has parts.
 const (
