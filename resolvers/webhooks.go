@@ -332,6 +332,9 @@ func (m Mutation) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecre
 	}
 	out := &RotateWebhookSecretPayload{Secret: secret.NewSigningSecret()}
 	err = m.changeDestination(ctx, c, in.ID, audit.DestinationRotated, func(tx *db.Store, d *db.Destination) (audit.Changes, error) {
+		if err := mayRedirect(ctx, tx, c, d, d); err != nil {
+			return audit.Changes{}, err
+		}
 		out.Destination = d
 		what := audit.None().Secret("secret", true, true)
 		sealed := outbox.SealSigningSecret(m.Box, d.ID, out.Secret)

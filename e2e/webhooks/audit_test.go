@@ -131,6 +131,7 @@ func TestWhoMaySubscribeAudit(t *testing.T) {
 		denied(s.Do("PATCH", at, hooks, object{"url": mine, "events": []string{"agent.created"}}))
 		denied(s.Do("PATCH", at, hooks, object{"events": []string{"agent.created"}}))
 		denied(s.Do("POST", platform.Hooks+"/deliveries/"+platform.Decimal(id)+"/resend", hooks, nil))
+		denied(s.Do("POST", at+"/rotate-secret", hooks, object{}))
 		s.Must(200, "PATCH", at, owner, object{"events": []string{"agent.created"}})
 		denied(s.Do("PATCH", at, hooks, object{"url": mine})) // while some are on their way
 		s.SQL(`DELETE FROM webhook_due`)
