@@ -145,7 +145,7 @@ func (r *runner) prepare(ctx context.Context, w *db.RunWork) (*diagram.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	run := &diagram.Run{Diagram: d, Input: w.Input, Started: w.StartedAt}
+	run := &diagram.Run{Diagram: d, Branch: w.BranchID, Input: w.Input, Started: w.StartedAt}
 	for _, s := range logs {
 		if s.Error != nil {
 			failure := &diagram.Error{}
