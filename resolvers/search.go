@@ -14,7 +14,7 @@ import (
 
 // SearchContext finds the chunks of a context's ready documents that are closest to a prompt, best
 // first.
-func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64,
+func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold, minRelevance *float64,
 	mode *string, documentIDs []*globalid.ID, includeUnrelated bool, attributes json.RawMessage,
 ) ([]*search.Hit, error) {
 	c, err := q.may(ctx, rule.SearchContext)
@@ -30,13 +30,13 @@ func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt 
 		return nil, err
 	}
 	return q.Resolver.Search.Find(ctx, row, search.Query{
-		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, Mode: search.Mode(or(mode, "")), Documents: documents, IncludeUnrelated: includeUnrelated,
-		Attributes: given(attributes),
+		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, MinRelevance: minRelevance, Mode: search.Mode(or(mode, "")), Documents: documents,
+		IncludeUnrelated: includeUnrelated, Attributes: given(attributes),
 	})
 }
 
 // SearchContexts finds the chunks of the ready documents of several contexts that are closest to a prompt, best first.
-func (q Query) SearchContexts(ctx context.Context, contextIDs []*globalid.ID, prompt string, topN *int, scoreThreshold *float64,
+func (q Query) SearchContexts(ctx context.Context, contextIDs []*globalid.ID, prompt string, topN *int, scoreThreshold, minRelevance *float64,
 	mode *string, includeUnrelated bool, attributes json.RawMessage,
 ) ([]*search.Hit, error) {
 	c, err := q.may(ctx, rule.SearchContexts)
@@ -48,7 +48,8 @@ func (q Query) SearchContexts(ctx context.Context, contextIDs []*globalid.ID, pr
 		return nil, err
 	}
 	return q.Resolver.Search.FindAmong(ctx, rows, search.Query{
-		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, Mode: search.Mode(or(mode, "")), IncludeUnrelated: includeUnrelated, Attributes: given(attributes),
+		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, MinRelevance: minRelevance, Mode: search.Mode(or(mode, "")),
+		IncludeUnrelated: includeUnrelated, Attributes: given(attributes),
 	})
 }
 

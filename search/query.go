@@ -28,6 +28,8 @@ type Query struct {
 	Prompt         string
 	TopN           *int
 	ScoreThreshold *float64
+	// MinRelevance is the smallest relevance of a hit, of the TopN that are most alike; nil for any.
+	MinRelevance *float64
 	// Mode is the context's own when empty.
 	Mode      Mode
 	Documents []int64
@@ -83,9 +85,13 @@ func (q Query) faults() (list []problem.Fault) {
 	if q.TopN != nil && (*q.TopN < 1 || *q.TopN > MaxTopN) {
 		fault("topN", "must be 1 to %d", MaxTopN)
 	}
-	if s := q.ScoreThreshold; s != nil && (math.IsNaN(*s) || *s < 0 || *s > 1) {
-		fault("scoreThreshold", "must be 0 to 1")
+	part := func(at string, n *float64) {
+		if n != nil && (math.IsNaN(*n) || *n < 0 || *n > 1) {
+			fault(at, "must be 0 to 1")
+		}
 	}
+	part("scoreThreshold", q.ScoreThreshold)
+	part("minRelevance", q.MinRelevance)
 	if len(q.Documents) > maxDocuments {
 		fault("documentIds", "has more than %d entries", maxDocuments)
 	}

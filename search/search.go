@@ -38,9 +38,11 @@ type Hit struct {
 	// Similarity is the cosine with the prompt, 0 to 1; of a HYBRID search the weighted sum of both
 	// likenesses, each relative to the greatest of its kind.
 	Similarity float64
-	Content    string
-	Chunk      *db.Chunk
-	Passage    Passage
+	// Relevance tells how likely it is that the hit answers the prompt, 0 to 1, whatever was compared.
+	Relevance float64
+	Content   string
+	Chunk     *db.Chunk
+	Passage   Passage
 	// Highlights are the words of Content that were looked for, in order.
 	Highlights []Span
 	// ContextID is the context that the chunk was found in.
@@ -81,11 +83,11 @@ func (e *Engine) Find(ctx context.Context, row *db.Context, q Query) ([]*Hit, er
 	if err != nil {
 		return nil, err
 	}
-	hits, err := e.rank(ctx, row, &sought{text: q.Prompt}, q.mode(row), filter)
+	hits, judge, err := e.rank(ctx, row, &sought{text: q.Prompt}, q.mode(row), filter)
 	if err != nil || len(hits) == 0 {
 		return []*Hit{}, err
 	}
-	return e.read(ctx, q.Prompt, hits, func(int64) int64 { return row.ID }, row.ID)
+	return e.read(ctx, q, hits, func(int64) found { return found{row, judge} }, row.ID)
 }
 
 // sought is what is looked for. It is embedded once, in however many contexts it is.
@@ -129,32 +131,37 @@ func (e *Engine) FindFor(ctx context.Context, run *db.Run, contextID int64, q Qu
 	return e.Find(ctx, row, q)
 }
 
-// rank ranks the chunks of a context.
-func (e *Engine) rank(ctx context.Context, row *db.Context, p *sought, mode Mode, f vector.Filter) ([]vector.Hit, error) {
+// rank ranks the chunks of a context, and gives what tells how relevant they are.
+func (e *Engine) rank(ctx context.Context, row *db.Context, p *sought, mode Mode, f vector.Filter) ([]vector.Hit, *judge, error) {
 	if err := e.need(row.EmbeddingModel); err != nil && mode != Lexical {
-		return nil, err
+		return nil, nil, err
 	}
-	if mode == Hybrid && lexical.Named(row.EmbeddingModel) != nil {
-		mode = Semantic // one model, one ranking
-	}
-	switch mode {
-	case Lexical:
+	if mode == Lexical || lexical.Named(row.EmbeddingModel) != nil { // of one model there is one ranking
 		return e.rankWords(ctx, row, p, f)
-	case Hybrid:
+	}
+	if mode == Hybrid {
 		return e.rankBoth(ctx, row, p, f)
 	}
-	if lexical.Named(row.EmbeddingModel) != nil {
-		return e.rankWords(ctx, row, p, f)
-	}
-	return e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.Search(v, f) })
+	hits, err := e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.Search(v, f) })
+	return hits, &judge{odds: byMeanings}, err
 }
 
-func (e *Engine) rankWords(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, error) {
+func (e *Engine) rankWords(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, *judge, error) {
+	hits, asked, err := e.byWords(ctx, row, p, func(a *vector.Asked) []vector.Hit { return a.Search(f) })
+	return hits, &judge{byWords[lexical.For(row.EmbeddingModel)], asked}, err
+}
+
+// byWords searches the index of a context's words.
+func (e *Engine) byWords(ctx context.Context, row *db.Context, p *sought, search func(*vector.Asked) []vector.Hit) (hits []vector.Hit, asked *vector.Asked, err error) {
 	x, err := e.sparseIndex(ctx, row)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return e.scan(ctx, func() ([]vector.Hit, error) { return x.Search(lexical.For(row.EmbeddingModel).Embed(p.text), f), nil })
+	hits, err = e.scan(ctx, func() ([]vector.Hit, error) {
+		asked = x.Ask(lexical.For(row.EmbeddingModel).Embed(p.text))
+		return search(asked), nil
+	})
+	return hits, asked, err
 }
 
 // scanPlaces is how many indexes are searched through at the same time: each keeps a processor busy. One branch alone gets half.
@@ -221,44 +228,54 @@ func (e *Engine) spend(ctx context.Context, row *db.Context, prompt string) erro
 }
 
 // rankBoth ranks by the context's model and by shared words together.
-func (e *Engine) rankBoth(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, error) {
-	dense, words, err := e.both(ctx, row, p, f)
-	return vector.Fuse(f, func(int64) float32 { return float32(row.DenseWeight) }, dense, words), err
+func (e *Engine) rankBoth(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, *judge, error) {
+	dense, words, judge, err := e.both(ctx, row, p, f)
+	return vector.Fuse(f, func(int64) float32 { return float32(row.DenseWeight) }, dense, words), judge, err
 }
 
 // both gives all that the context's model finds, and all that shared words find: a chunk's similarity does not depend on how
 // many hits are asked for.
-func (e *Engine) both(ctx context.Context, row *db.Context, p *sought, f vector.Filter) (dense, words []vector.Hit, err error) {
+func (e *Engine) both(ctx context.Context, row *db.Context, p *sought, f vector.Filter) (dense, words []vector.Hit, j *judge, err error) {
 	f.MinScore = 0 // the threshold bounds the sum
+	j = &judge{odds: byWords[lexical.For(row.EmbeddingModel)]}
 	if lexical.Named(row.EmbeddingModel) == nil {
+		j.odds = byBoth
 		dense, err = e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.All(v, f) })
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	x, err := e.sparseIndex(ctx, row)
-	if err != nil {
-		return nil, nil, err
-	}
-	words, err = e.scan(ctx, func() ([]vector.Hit, error) { return x.All(lexical.For(row.EmbeddingModel).Embed(p.text), f), nil })
-	return dense, words, err
+	words, j.asked, err = e.byWords(ctx, row, p, func(a *vector.Asked) []vector.Hit { return a.All(f) })
+	return dense, words, j, err
 }
 
-// read gives the content of hits, in their order, with what a prompt looks for in each. contextOf tells which of the contexts a chunk is of.
-func (e *Engine) read(ctx context.Context, prompt string, hits []vector.Hit, contextOf func(chunk int64) int64, contexts ...int64) ([]*Hit, error) {
+// found is where a chunk was found, and what tells how relevant it is.
+type found struct {
+	row *db.Context
+	*judge
+}
+
+// read gives the content of hits, in their order, with what the prompt looks for in each, but for those that are not relevant enough.
+func (e *Engine) read(ctx context.Context, q Query, hits []vector.Hit, of func(chunk int64) found, contexts ...int64) ([]*Hit, error) {
 	ids := make([]int64, len(hits))
 	for i, h := range hits {
 		ids[i] = h.Chunk
 	}
-	found, err := e.store.FoundChunks(ctx, contexts, ids)
+	chunks, err := e.store.FoundChunks(ctx, contexts, ids)
 	if err != nil {
 		return nil, err
 	}
-	list, looked := make([]*Hit, 0, len(hits)), passage.For(prompt)
+	list, looked := make([]*Hit, 0, len(hits)), passage.For(q.Prompt)
 	for _, h := range hits {
-		if k := found[h.Chunk]; k != nil {
-			hit := &Hit{Similarity: float64(h.Similarity), Content: k.Content, Chunk: k, ContextID: contextOf(k.ID)}
-			mark(hit, looked)
+		k := chunks[h.Chunk]
+		if k == nil {
+			continue
+		}
+		in := of(k.ID)
+		hit := &Hit{Similarity: float64(h.Similarity), Content: k.Content, Chunk: k, ContextID: in.row.ID}
+		mark(hit, looked)
+		hit.Relevance = in.relevance(h, hit.Passage.Content)
+		if q.MinRelevance == nil || hit.Relevance >= *q.MinRelevance {
 			list = append(list, hit)
 		}
 	}

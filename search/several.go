@@ -17,7 +17,7 @@ const MaxContexts = 20
 // each context's threshold bounds its own hits, and the largest topN is that of all; see commonMode for what is compared. The prompt is embedded once, and neither
 // hits nor contexts make more statements, once the indexes are in memory.
 func (e *Engine) FindAmong(ctx context.Context, rows []*db.Context, q Query) ([]*Hit, error) {
-	s := &several{Engine: e, rows: rows, mode: q.commonMode(rows), sought: &sought{text: q.Prompt}, place: map[int64]int{}}
+	s := &several{Engine: e, rows: rows, mode: q.commonMode(rows), sought: &sought{text: q.Prompt}, judges: make([]*judge, len(rows)), place: map[int64]int{}}
 	if err := s.prepare(ctx, q); err != nil {
 		return nil, err
 	}
@@ -29,7 +29,8 @@ func (e *Engine) FindAmong(ctx context.Context, rows []*db.Context, q Query) ([]
 	if err != nil || len(hits) == 0 {
 		return []*Hit{}, err
 	}
-	return e.read(ctx, q.Prompt, hits, func(chunk int64) int64 { return rows[s.place[chunk]].ID }, s.ids()...)
+	of := func(chunk int64) found { return found{rows[s.place[chunk]], s.judges[s.place[chunk]]} }
+	return e.read(ctx, q, hits, of, s.ids()...)
 }
 
 // several is one search of several contexts.
@@ -39,6 +40,7 @@ type several struct {
 	filters []vector.Filter
 	mode    Mode
 	sought  *sought
+	judges  []*judge // of each context's hits
 	top     int
 	// place tells which of the contexts a found chunk is of.
 	place map[int64]int
@@ -92,10 +94,11 @@ func (s *several) apart(ctx context.Context) ([]vector.Hit, error) {
 	greatest := map[string]float32{}
 	var all []vector.Hit
 	for i, row := range s.rows {
-		hits, err := s.rank(ctx, row, s.sought, s.mode, s.filters[i])
+		hits, judge, err := s.rank(ctx, row, s.sought, s.mode, s.filters[i])
 		if err != nil {
 			return nil, err
 		}
+		s.judges[i] = judge
 		for _, h := range hits {
 			s.place[h.Chunk] = i
 			greatest[s.model(i)] = max(greatest[s.model(i)], h.Similarity)
@@ -129,10 +132,11 @@ func (s *several) together(ctx context.Context) ([]vector.Hit, error) {
 		if err := s.need(row.EmbeddingModel); err != nil {
 			return nil, err
 		}
-		d, w, err := s.both(ctx, row, s.sought, s.filters[i])
+		d, w, judge, err := s.both(ctx, row, s.sought, s.filters[i])
 		if err != nil {
 			return nil, err
 		}
+		s.judges[i] = judge
 		for _, list := range [][]vector.Hit{d, w} {
 			for _, h := range list {
 				s.place[h.Chunk] = i

@@ -109,14 +109,14 @@ func TestDenseModel(t *testing.T) {
 			body object
 			want int
 		}{
-			"mode": {object{"mode": "LEXICAL"}, 1}, "topN": {object{"topN": 1}, 1}, "scoreThreshold": {object{"scoreThreshold": 0.26}, 1},
-			"documentIds": {object{"documentIds": []any{}}, 0}, "nulls": {object{"mode": nil, "topN": nil, "scoreThreshold": nil, "documentIds": nil}, 2},
+			"mode": {object{"mode": "LEXICAL"}, 1}, "topN": {object{"topN": 1}, 1}, "scoreThreshold": {object{"scoreThreshold": 0.26}, 1}, "minRelevance": {object{"minRelevance": 1}, 0},
+			"documentIds": {object{"documentIds": []any{}}, 0}, "nulls": {object{"mode": nil, "topN": nil, "scoreThreshold": nil, "minRelevance": nil, "documentIds": nil}, 2},
 		} {
 			if hits := rest(c.body); len(hits) != c.want {
 				t.Errorf("REST with %s: %v", name, hits)
 			}
 		}
-		for _, bad := range []object{{"mode": "semantic"}, {"topN": 0}, {"scoreThreshold": -1}, {"documentIds": []any{"a"}}} {
+		for _, bad := range []object{{"mode": "semantic"}, {"topN": 0}, {"scoreThreshold": -1}, {"minRelevance": 1.1}, {"documentIds": []any{"a"}}} {
 			bad["prompt"] = "xyz"
 			s.Must(400, "POST", fmt.Sprintf("/context/relevant-docs/%d", id), token, bad)
 		}
@@ -124,7 +124,7 @@ func TestDenseModel(t *testing.T) {
 			s.Must(400, "PUT", fmt.Sprintf("/v1/contexts/%d/settings", id), token, bad)
 		}
 		settings(object{"searchMode": "SEMANTIC", "denseWeight": 0.5})
-		for _, bad := range []string{`prompt: " "`, `prompt: "x", topN: 0`, `prompt: "x", topN: 101`, `prompt: "x", scoreThreshold: 1.5`, `prompt: "x", documentIds: ["Q29udGV4dDox"]`} {
+		for _, bad := range []string{`prompt: " "`, `prompt: "x", topN: 0`, `prompt: "x", topN: 101`, `prompt: "x", scoreThreshold: 1.5`, `prompt: "x", minRelevance: -0.1`, `prompt: "x", documentIds: ["Q29udGV4dDox"]`} {
 			s.Refused(t, "BAD_REQUEST", token, fmt.Sprintf(`{ searchContext(contextId: %d, %s) { similarity } }`, id, bad), nil)
 		}
 		s.Must(400, "POST", fmt.Sprintf("/context/relevant-docs/%d", id), token, map[string]any{"prompt": ""})

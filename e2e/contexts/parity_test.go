@@ -22,7 +22,7 @@ const (
 		error warnings { code message page } chunks: chunkCount created createdBy started completed`
 	paritySettings = `topN scoreThreshold searchMode denseWeight chunkSize overlap embeddingModel`
 	parityChunk    = `id: databaseId position content overlapBytes tokens page heading row`
-	parityHit      = `similarity content passage { content page heading row start end } highlights { start end } document { databaseId } chunk { databaseId }`
+	parityHit      = `similarity relevance content passage { content page heading row start end } highlights { start end } document { databaseId } chunk { databaseId }`
 )
 
 // contextReads are the documented reads that TestParityOfContexts compares.
@@ -93,7 +93,8 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	for i, h := range found {
 		same[i] = object{
 			"id": platform.Member(t, h, "chunk.databaseId"), "docId": platform.Member(t, h, "document.databaseId"), "content": platform.Member(t, h, "content"), "similarity": platform.Member(t, h, "similarity"),
-			"passage": platform.Member(t, h, "passage"), "highlights": platform.Member(t, h, "highlights"),
+			"relevance": platform.Member(t, h, "relevance"),
+			"passage":   platform.Member(t, h, "passage"), "highlights": platform.Member(t, h, "highlights"),
 		}
 	}
 	platform.SameAnswers(t, "hits", hits, same)

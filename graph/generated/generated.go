@@ -300,8 +300,8 @@ type QueryResolver interface {
 	Contexts(ctx context.Context, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
 	Documents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
-	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode *string, documentIds []*globalid.ID, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
-	SearchContexts(ctx context.Context, contextIds []*globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode *string, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
+	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, minRelevance *float64, mode *string, documentIds []*globalid.ID, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
+	SearchContexts(ctx context.Context, contextIds []*globalid.ID, prompt string, topN *int, scoreThreshold *float64, minRelevance *float64, mode *string, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
 	Agents(ctx context.Context, accountID *globalid.ID, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	DiagramCheck(ctx context.Context, diagram json.RawMessage) (*diagram.Checked, error)
@@ -1939,6 +1939,8 @@ type SearchHit {
   greatest that this search finds anywhere: 1 is the best hit by both.
   """
   similarity: Float!
+  "How likely it is that the hit answers the prompt, 0 to 1, which compares between modes and contexts: of hits at 0.5 about every second one does."
+  relevance: Float!
   "The chunk's text."
   content: String!
   "The sentences in it that say most of what was looked for."
@@ -2858,6 +2860,8 @@ type Query {
     topN: Int
     "Smallest similarity of a hit, 0 to 1, in every mode; the context's own when left out."
     scoreThreshold: Float
+    "Smallest relevance of a hit, 0 to 1, in every mode; 0 when left out. It is looked at in the hits that are most alike, as many as are asked for."
+    minRelevance: Float
     "What to compare; the context's own when left out."
     mode: SearchMode
     "Only these documents; all when left out."
@@ -2880,6 +2884,8 @@ type Query {
     topN: Int
     "Smallest similarity of a hit, 0 to 1, in every mode; each context's own when left out."
     scoreThreshold: Float
+    "Smallest relevance of a hit, 0 to 1, in every mode; 0 when left out. It is looked at in the hits that are most alike, as many as are asked for."
+    minRelevance: Float
     "What to compare; what the contexts have in common when left out, or ` + "`" + `HYBRID` + "`" + `."
     mode: SearchMode
     "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
@@ -6851,38 +6857,46 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 		return nil, err
 	}
 	args["scoreThreshold"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "mode",
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "minRelevance",
+		func(ctx context.Context, v any) (*float64, error) {
+			return ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minRelevance"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "mode",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOSearchMode2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["mode"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "documentIds",
+	args["mode"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "documentIds",
 		func(ctx context.Context, v any) ([]*globalid.ID, error) {
 			return ec.unmarshalOID2ᚕᚖcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["documentIds"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
+	args["documentIds"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
 		func(ctx context.Context, v any) (bool, error) {
 			return ec.unmarshalNBoolean2bool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["includeUnrelated"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "attributes",
+	args["includeUnrelated"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "attributes",
 		func(ctx context.Context, v any) (json.RawMessage, error) {
 			return ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["attributes"] = arg7
+	args["attributes"] = arg8
 	return args, nil
 }
 
@@ -6921,30 +6935,38 @@ func (ec *executionContext) field_Query_searchContexts_args(ctx context.Context,
 		return nil, err
 	}
 	args["scoreThreshold"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "mode",
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "minRelevance",
+		func(ctx context.Context, v any) (*float64, error) {
+			return ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minRelevance"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "mode",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOSearchMode2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["mode"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
+	args["mode"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
 		func(ctx context.Context, v any) (bool, error) {
 			return ec.unmarshalNBoolean2bool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["includeUnrelated"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "attributes",
+	args["includeUnrelated"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "attributes",
 		func(ctx context.Context, v any) (json.RawMessage, error) {
 			return ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["attributes"] = arg6
+	args["attributes"] = arg7
 	return args, nil
 }
 
@@ -17344,7 +17366,7 @@ func (ec *executionContext) _Query_searchContext(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(*string), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
+			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["minRelevance"].(*float64), fc.Args["mode"].(*string), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -17385,7 +17407,7 @@ func (ec *executionContext) _Query_searchContexts(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContexts(ctx, fc.Args["contextIds"].([]*globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(*string), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
+			return ec.Resolvers.Query().SearchContexts(ctx, fc.Args["contextIds"].([]*globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["minRelevance"].(*float64), fc.Args["mode"].(*string), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -18970,6 +18992,10 @@ func (ec *executionContext) fieldContext_SaveBillingPayload_billing(_ context.Co
 
 func (ec *executionContext) _SearchHit_similarity(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
 	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Similarity)
+}
+
+func (ec *executionContext) _SearchHit_relevance(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Relevance)
 }
 
 func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
@@ -33480,6 +33506,11 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 			out.Values[i] = graphql.MarshalString("SearchHit")
 		case "similarity":
 			out.Values[i] = ec._SearchHit_similarity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "relevance":
+			out.Values[i] = ec._SearchHit_relevance(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

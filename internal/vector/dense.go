@@ -78,20 +78,24 @@ func (x *Dense) search(query []float32, f Filter) (*top, error) {
 	if err := normalise(q, query, x.dimensions); err != nil {
 		return nil, err
 	}
-	best := newTop(f.Top, x.live)
+	best, all := newTop(f.Top, x.live), cosines{}
 	for i := range x.segments {
-		x.segments[i].search(q, &f, best)
+		x.segments[i].search(q, &f, best, &all)
+	}
+	for i := range best.hits {
+		best.hits[i].Rise = all.rise(best.hits[i].Similarity)
 	}
 	return best, nil
 }
 
-func (p *densePart) search(query []float32, f *Filter, best *top) {
+func (p *densePart) search(query []float32, f *Filter, best *top, all *cosines) {
 	n := len(query)
 	for i := range p.chunks {
 		if p.gone.has(i) || !f.wants(p.documents[i]) {
 			continue
 		}
 		similarity := min(1, max(0, vek32.Dot(query, p.values[i*n:(i+1)*n])))
+		all.add(similarity)
 		if similarity < best.floor() || !f.accepts(similarity) {
 			continue
 		}

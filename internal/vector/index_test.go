@@ -201,7 +201,7 @@ func sparseEqualsTheDefinition(t *testing.T, by *lexical.Model) {
 			query, f := text(), drawFilter(t)
 			all := bruteSparse(by, m, query, f)
 			sameRanking(t, index.Search(query, f), all, f.Top)
-			sameRanking(t, ranked(index.All(query, f)), all, len(all))
+			sameRanking(t, ranked(index.Ask(query).All(f)), all, len(all))
 			checkContent(t, index, slices.Collect(maps.Keys(m)))
 		}
 	})

@@ -36,54 +36,9 @@ func (x *Sparse) Documents() Documents {
 	return x.documents
 }
 
-// component is one bucket of a query with its weight, times the factor by which the model counts it in a chunk. Its postings are looked up twice, to count and to score them: to
-// keep them would take memory for each component in each segment, and a prompt has up to ten thousand.
-type component struct {
-	bucket uint32
-	weight float32
-}
-
 // Search returns the chunks of greatest cosine with the query, best first. The query's components
 // are weighted by the inverse document frequency within this whole index.
-func (x *Sparse) Search(query lexical.Vector, f Filter) []Hit {
-	return x.search(query, f).sorted()
-}
-
-// All returns every chunk that the filter accepts, however many, in no order.
-func (x *Sparse) All(query lexical.Vector, f Filter) []Hit {
-	f.Top = x.live
-	return x.search(query, f).hits
-}
-
-func (x *Sparse) search(query lexical.Vector, f Filter) *top {
-	components, norm := x.weigh(query)
-	best := newTop(f.Top, x.live)
-	scores := scoresOf.Get().(*[segmentChunks]float32)
-	defer scoresOf.Put(scores)
-	for i := range x.segments {
-		x.segments[i].search(components, norm, &f, best, scores)
-	}
-	return best
-}
-
-// weigh gives the components of a query that occur in the index and count there, and normalises nothing yet: norm is the whole query's length.
-func (x *Sparse) weigh(query lexical.Vector) (components []component, norm float32) {
-	components = make([]component, 0, len(query))
-	squares := 0.0
-	for _, q := range query {
-		df := 0
-		for i := range x.segments {
-			df += x.segments[i].liveCount(x.segments[i].lookup(q.Bucket))
-		}
-		factor := x.model.Factor(q.Bucket)
-		weight := q.Weight() * factor * lexical.IDF(x.live, df)
-		squares += float64(weight) * float64(weight)
-		if df > 0 && x.model.Counts(q.Bucket, x.live, df) {
-			components = append(components, component{q.Bucket, weight * factor})
-		}
-	}
-	return components, sqrt32(squares)
-}
+func (x *Sparse) Search(query lexical.Vector, f Filter) []Hit { return x.Ask(query).Search(f) }
 
 // liveCount returns how many postings are of chunks that are not removed.
 func (p *sparsePart) liveCount(of postings) int {

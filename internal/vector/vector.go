@@ -18,6 +18,9 @@ type Hit struct {
 	Chunk      int64
 	Document   int64
 	Similarity float32 // cosine, 0..1; of fused hits as Fuse says
+	// Rise is how far a cosine of dense vectors stands above the mean of all that were compared, where 1 is as far as the greatest of so many
+	// stands by chance; 0 for less than the mean, and where none were compared.
+	Rise float32
 }
 
 // Filter says what of an index to search.

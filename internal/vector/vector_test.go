@@ -75,18 +75,18 @@ func TestRewriteOfRemovedChunks(t *testing.T) {
 func constant(weight float32) func(int64) float32 { return func(int64) float32 { return weight } }
 
 func TestFuse(t *testing.T) {
-	dense := []Hit{{1, 10, 0.8}, {2, 10, 0.4}, {3, 20, 0.2}, {5, 30, 0}}
-	words := []Hit{{3, 20, 0.1}, {1, 10, 0.05}, {4, 20, 0.02}}
+	dense := []Hit{{Chunk: 1, Document: 10, Similarity: 0.8}, {Chunk: 2, Document: 10, Similarity: 0.4}, {Chunk: 3, Document: 20, Similarity: 0.2}, {Chunk: 5, Document: 30, Similarity: 0}}
+	words := []Hit{{Chunk: 3, Document: 20, Similarity: 0.1}, {Chunk: 1, Document: 10, Similarity: 0.05}, {Chunk: 4, Document: 20, Similarity: 0.02}}
 	tests := []struct {
 		name   string
 		filter Filter
 		want   []Hit
 	}{
-		{"both are normalised", Filter{Top: 10}, []Hit{{1, 10, 0.75}, {3, 20, 0.625}, {2, 10, 0.25}, {4, 20, 0.1}}},
-		{"as many as asked for", Filter{Top: 2}, []Hit{{1, 10, 0.75}, {3, 20, 0.625}}},
-		{"the threshold bounds the sum", Filter{Top: 10, MinScore: 0.25}, []Hit{{1, 10, 0.75}, {3, 20, 0.625}, {2, 10, 0.25}}},
-		{"some documents", Filter{Top: 10, Documents: map[int64]struct{}{20: {}}}, []Hit{{3, 20, 0.625}, {4, 20, 0.1}}},
-		{"what is like nothing", Filter{Top: 10, Zeros: true}, []Hit{{1, 10, 0.75}, {3, 20, 0.625}, {2, 10, 0.25}, {4, 20, 0.1}, {5, 30, 0}}},
+		{"both are normalised", Filter{Top: 10}, []Hit{{Chunk: 1, Document: 10, Similarity: 0.75}, {Chunk: 3, Document: 20, Similarity: 0.625}, {Chunk: 2, Document: 10, Similarity: 0.25}, {Chunk: 4, Document: 20, Similarity: 0.1}}},
+		{"as many as asked for", Filter{Top: 2}, []Hit{{Chunk: 1, Document: 10, Similarity: 0.75}, {Chunk: 3, Document: 20, Similarity: 0.625}}},
+		{"the threshold bounds the sum", Filter{Top: 10, MinScore: 0.25}, []Hit{{Chunk: 1, Document: 10, Similarity: 0.75}, {Chunk: 3, Document: 20, Similarity: 0.625}, {Chunk: 2, Document: 10, Similarity: 0.25}}},
+		{"some documents", Filter{Top: 10, Documents: map[int64]struct{}{20: {}}}, []Hit{{Chunk: 3, Document: 20, Similarity: 0.625}, {Chunk: 4, Document: 20, Similarity: 0.1}}},
+		{"what is like nothing", Filter{Top: 10, Zeros: true}, []Hit{{Chunk: 1, Document: 10, Similarity: 0.75}, {Chunk: 3, Document: 20, Similarity: 0.625}, {Chunk: 2, Document: 10, Similarity: 0.25}, {Chunk: 4, Document: 20, Similarity: 0.1}, {Chunk: 5, Document: 30, Similarity: 0}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,10 +99,10 @@ func TestFuse(t *testing.T) {
 	if got := Fuse(Filter{Top: 5}, constant(0.5), nil, nil); len(got) != 0 {
 		t.Errorf("nothing with nothing: %+v", got)
 	}
-	if got := Fuse(Filter{Top: 5}, constant(0.7), []Hit{{9, 1, 0.3}, {8, 1, 0.3}}, nil); got[0].Chunk != 8 || got[0].Similarity != 0.7 {
+	if got := Fuse(Filter{Top: 5}, constant(0.7), []Hit{{Chunk: 9, Document: 1, Similarity: 0.3}, {Chunk: 8, Document: 1, Similarity: 0.3}}, nil); got[0].Chunk != 8 || got[0].Similarity != 0.7 {
 		t.Errorf("a tie is not ordered by id, or the weight is not the dense one's: %+v", got)
 	}
-	if got := Fuse(Filter{Top: 5}, constant(0.7), []Hit{{9, 1, 0.3}}, []Hit{{9, 1, 0.1}}); got[0].Similarity != 1 {
+	if got := Fuse(Filter{Top: 5}, constant(0.7), []Hit{{Chunk: 9, Document: 1, Similarity: 0.3}}, []Hit{{Chunk: 9, Document: 1, Similarity: 0.1}}); got[0].Similarity != 1 {
 		t.Errorf("the best by both is %+v", got)
 	}
 }

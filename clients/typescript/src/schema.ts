@@ -2312,6 +2312,8 @@ export interface SearchHit {
    * greatest that this search finds anywhere: 1 is the best hit by both.
    */
   similarity: number;
+  /** How likely it is that the hit answers the prompt, 0 to 1, which compares between modes and contexts: of hits at 0.5 about every second one does. */
+  relevance: number;
   /** The chunk's text. */
   content: string;
   /** The sentences in it that say most of what was looked for. */

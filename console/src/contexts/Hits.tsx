@@ -42,11 +42,11 @@ export function Hits({ context, search, prompt }: { context: Whole; search: Prom
   );
 }
 
-function Hit({ hit: { similarity, content, passage, highlights, document, chunk }, contextId, prompt }: { hit: SearchContextResult["searchContext"][number]; contextId: string; prompt: string }) {
+function Hit({ hit: { relevance, content, passage, highlights, document, chunk }, contextId, prompt }: { hit: SearchContextResult["searchContext"][number]; contextId: string; prompt: string }) {
   const { text, format } = useText();
   const open = { to: "/contexts/$contextId/documents/$documentId", params: { contextId, documentId: String(document.databaseId) }, search: { chunk: chunk.position, prompt } } as const;
   const place = placeOf({ ...passage, position: chunk.position }, text);
-  const score = format.number(Math.round(similarity * 100) / 100);
+  const score = format.number(Math.round(relevance * 100) / 100);
   return (
     <li className="hit">
       <Group justify="space-between" gap="xs">
@@ -55,7 +55,7 @@ function Hit({ hit: { similarity, content, passage, highlights, document, chunk 
           <Text span size="sm" c="dimmed">{place}</Text>
         </Text>
         <Group gap="xs" w="9rem" wrap="nowrap">
-          <Progress value={similarity * 100} flex={1} size="md" aria-label={text.contexts.similarity(score)} />
+          <Progress value={relevance * 100} flex={1} size="md" aria-label={text.contexts.relevance(score)} />
           <Text size="sm" aria-hidden>{score}</Text>
         </Group>
       </Group>

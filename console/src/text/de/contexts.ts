@@ -85,7 +85,7 @@ export const contexts: Text["contexts"] = {
   noHitThreshold: (threshold) => `Nichts ist mindestens zu ${threshold} ähnlich. Ein kleinerer Wert lässt mehr zu.`,
   withoutThreshold: "Ohne diese Grenze suchen",
   hitCount: (count, shown) => (count === 1 ? "1 Treffer" : `${shown} Treffer, der beste zuerst`),
-  similarity: (score) => `Ähnlichkeit ${score} von 1`,
+  relevance: (score) => `Relevanz ${score} von 1`,
   open: "Dokument an dieser Stelle öffnen",
   openAt: (name, place) => `Dokument an dieser Stelle öffnen: ${name}, ${place}`,
   page: (page) => `ab Seite ${page}`,

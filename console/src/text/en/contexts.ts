@@ -84,7 +84,7 @@ export const contexts = {
   noHitThreshold: (threshold: string) => `Nothing is at least ${threshold} alike. A lower number lets more in.`,
   withoutThreshold: "Search without that limit",
   hitCount: (count: number, shown: string) => (count === 1 ? "1 hit" : `${shown} hits, best first`),
-  similarity: (score: string) => `Similarity ${score} of 1`,
+  relevance: (score: string) => `Relevance ${score} of 1`,
   open: "Open the document here",
   openAt: (name: string, place: string) => `Open the document here: ${name}, ${place}`,
   page: (page: number) => `from page ${page}`,

@@ -1,0 +1,74 @@
+package vector
+
+import "canopy/internal/models/lexical"
+
+// Asked is a query as an index weighs it.
+type Asked struct {
+	x *Sparse
+	// components occur in the index and count there.
+	components []component
+	norm       float32 // the whole query's length
+	// weights are what its buckets weigh, whether they occur or not, and total is their sum.
+	weights map[uint32]float32
+	total   float32
+}
+
+// component is one bucket of a query with its weight, times the factor by which the model counts it in a chunk. Its postings are looked up twice, to count and to score them: to
+// keep them would take memory for each component in each segment, and a prompt has up to ten thousand.
+type component struct {
+	bucket uint32
+	weight float32
+}
+
+// Ask weighs the components of a query by the inverse document frequency within this whole index.
+func (x *Sparse) Ask(query lexical.Vector) *Asked {
+	a := &Asked{x: x, components: make([]component, 0, len(query)), weights: make(map[uint32]float32, len(query))}
+	squares := 0.0
+	for _, q := range query {
+		df := 0
+		for i := range x.segments {
+			df += x.segments[i].liveCount(x.segments[i].lookup(q.Bucket))
+		}
+		factor := x.model.Factor(q.Bucket)
+		weight := q.Weight() * factor * lexical.IDF(x.live, df)
+		squares += float64(weight) * float64(weight)
+		if df > 0 && x.model.Counts(q.Bucket, x.live, df) {
+			a.components = append(a.components, component{q.Bucket, weight * factor})
+		}
+		a.weights[q.Bucket] = weight
+		a.total += weight
+	}
+	a.norm = sqrt32(squares)
+	return a
+}
+
+// Search returns the chunks of greatest cosine with the query, best first.
+func (a *Asked) Search(f Filter) []Hit { return a.search(f).sorted() }
+
+// All returns every chunk that the filter accepts, however many, in no order.
+func (a *Asked) All(f Filter) []Hit {
+	f.Top = a.x.live
+	return a.search(f).hits
+}
+
+func (a *Asked) search(f Filter) *top {
+	best := newTop(f.Top, a.x.live)
+	scores := scoresOf.Get().(*[segmentChunks]float32)
+	defer scoresOf.Put(scores)
+	for i := range a.x.segments {
+		a.x.segments[i].search(a.components, a.norm, &f, best, scores)
+	}
+	return best
+}
+
+// Cover tells which part of what the query weighs occurs in a text, 0 to 1, however long the text is.
+func (a *Asked) Cover(text string) float64 {
+	if a.total == 0 {
+		return 0
+	}
+	var covered float32
+	for _, c := range a.x.model.Embed(text) {
+		covered += a.weights[c.Bucket]
+	}
+	return float64(min(1, covered/a.total)) // rounding can pass 1
+}

@@ -1,0 +1,77 @@
+package vector
+
+import (
+	"math"
+	"testing"
+
+	"canopy/internal/models/lexical"
+)
+
+func TestCover(t *testing.T) {
+	for _, model := range []*lexical.Model{lexical.One, lexical.Two} {
+		b := NewSparseBuilder(model, nil)
+		for i, text := range []string{"The pump is red.", "The pump is loud.", "The pump is old.", "A goose sleeps."} {
+			b.Add(SparseRow{Chunk: int64(i), Document: 1, Vector: model.Embed(text)})
+		}
+		a := b.Build().Ask(model.Embed("red pump"))
+		all, rare, common := a.Cover("A red pump, which is where it always was."), a.Cover("red"), a.Cover("pump")
+		if all < 0.99 || rare <= common || common <= 0 || a.Cover("A goose sleeps.") != 0 {
+			t.Errorf("%s: %v of all, %v of what one has, %v of what most have", model.Name, all, rare, common)
+		}
+		if got := b.Build().Ask(nil).Cover("red"); got != 0 {
+			t.Errorf("%s: %v of no question", model.Name, got)
+		}
+	}
+}
+
+// TestRise: what is told of a cosine does not depend on the level of a model's cosines, once there are some.
+func TestRise(t *testing.T) {
+	rises := func(level float32) (of [2]float32) {
+		var c cosines
+		for i := range 1000 {
+			c.add(level + 0.1*float32(math.Sin(float64(i))))
+		}
+		return [2]float32{c.rise(level), c.rise(level + 0.3)}
+	}
+	low, high := rises(0.1), rises(0.6)
+	for i := range low {
+		if math.Abs(float64(low[i]-high[i])) > 0.1 {
+			t.Errorf("%v at a low level, %v at a high one", low, high)
+		}
+	}
+	if low[0] > 0.1 || low[1] < 1 {
+		t.Errorf("%v of what is as most are, %v of what stands out", low[0], low[1])
+	}
+	var none cosines
+	if got := none.rise(priorMean); got > 1e-6 {
+		t.Errorf("%v of the only one", got)
+	}
+}
+
+// TestRiseIsOfHits: hits of a search by meaning have it, fused or not.
+func TestRiseIsOfHits(t *testing.T) {
+	b, err := NewDenseBuilder(2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range [][]float32{{1, 0}, {0.2, 1}, {0.1, 1}} {
+		if err := b.Add(DenseRow{Chunk: int64(i), Document: 1, Vector: v}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, f := b.Build(), Filter{Top: 3}
+	hits, err := x.Search([]float32{1, 0}, f)
+	if err != nil || hits[0].Rise <= hits[1].Rise {
+		t.Fatalf("%v, %v", hits, err)
+	}
+	all, err := x.All([]float32{1, 0}, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fused := Fuse(f, constant(0.5), all, []Hit{{Chunk: 9, Document: 1, Similarity: 0.1}})
+	for _, h := range fused {
+		if want := map[int64]float32{0: hits[0].Rise, 1: hits[1].Rise, 2: hits[2].Rise}[h.Chunk]; h.Rise != want {
+			t.Errorf("chunk %d: %v, want %v", h.Chunk, h.Rise, want)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package search
+
+import (
+	"math"
+
+	"canopy/internal/models/lexical"
+	"canopy/internal/vector"
+)
+
+// odds are the constants of a logistic function that makes relevance of what is known of a hit. TestRelevanceIsFitted makes them anew of the
+// first half of its data, TestRelevanceIsCalibrated measures them on the other half.
+type odds struct{ base, cover, rise float64 }
+
+// The odds of what can be compared: words by one of the embedded models, meanings by another, or both of these.
+var (
+	byWords = map[*lexical.Model]odds{
+		lexical.One: {base: -5.06, cover: 11.91},
+		lexical.Two: {base: -4.96, cover: 10.95},
+	}
+	byMeanings = odds{base: -5.95, rise: 5.6}
+	byBoth     = odds{base: -5.57, cover: 6.4, rise: 3.77}
+)
+
+// judge tells how likely it is that a hit answers the question.
+type judge struct {
+	odds
+	// asked is the question by its words; nil where they are not compared.
+	asked *vector.Asked
+}
+
+// relevance of a hit is made of two things: how much of the question its passage has, where each word counts the more the fewer chunks have
+// it, and how far its likeness by meaning stands above that of the other chunks. Neither depends on how long the chunk is, on what else was
+// found, nor, but for little, on the model.
+func (j *judge) relevance(h vector.Hit, passage string) float64 {
+	if h.Similarity == 0 {
+		return 0
+	}
+	cover := 0.0
+	if j.asked != nil {
+		cover = j.asked.Cover(passage)
+	}
+	return j.of(cover, float64(h.Rise))
+}
+
+func (o odds) of(cover, rise float64) float64 {
+	return 1 / (1 + math.Exp(-(o.base + o.cover*cover + o.rise*rise)))
+}
