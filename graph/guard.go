@@ -21,10 +21,10 @@ const (
 	maxAliases    = 200
 	maxDirectives = 100
 	maxRootFields = 50
-	// maxSpreads is how many fragments are spread, and maxAlike how often one selection has a field of one name: validation
+	// maxSpreads is how many fragments are spread, and maxAlike how many fields come together at one place of an answer: validation
 	// compares each with each.
 	maxSpreads = 300
-	maxAlike   = 50
+	maxAlike   = 150
 	// maxQuery is in bytes: comments are no tokens, but would be kept with the document.
 	maxQuery = 256 << 10
 	// saturated is where counting stops: a kilobyte of nested fragments can expand to more than
@@ -86,39 +86,26 @@ func (s *size) add(t size) {
 type measure struct {
 	doc       *ast.QueryDocument
 	fragments map[string]*size
-	// written and spreads are the fields and spreads of the whole document as it is written, and alike is how often a
-	// selection has one name at most.
-	written, spreads, alike int
+	// written and spreads are the fields and spreads of the whole document as it is written.
+	written, spreads int
 }
 
 // rest judges what counts of the document as a whole, with the fragments that no operation uses: validation reads them, too.
 func (m *measure) rest() *problem.Error {
 	for _, f := range m.doc.Fragments {
-		m.fragment(f.Name)
+		if m.fragment(f.Name).fields > maxFields {
+			return problem.Bad("the fragment %s selects more than %d fields", f.Name, maxFields)
+		}
 	}
 	switch {
 	case m.written > maxFields:
 		return problem.Bad("the document has more than %d fields", maxFields)
 	case m.spreads > maxSpreads:
 		return problem.Bad("the document spreads more than %d fragments", maxSpreads)
-	case m.alike > maxAlike:
-		return problem.Bad("the document has more than %d fields of one name in one selection", maxAlike)
+	case crowded(m.doc):
+		return problem.Bad("more than %d fields of one name come together at one place of the answer", maxAlike)
 	}
 	return nil
-}
-
-// count notes how often a selection has one name.
-func (m *measure) count(set ast.SelectionSet) {
-	if len(set) <= maxAlike {
-		return
-	}
-	names := make(map[string]int, len(set))
-	for _, s := range set {
-		if f, ok := s.(*ast.Field); ok {
-			names[f.Alias]++
-			m.alike = max(m.alike, names[f.Alias])
-		}
-	}
 }
 
 func (m *measure) operation(op *ast.OperationDefinition) *problem.Error {
@@ -139,7 +126,6 @@ func (m *measure) operation(op *ast.OperationDefinition) *problem.Error {
 }
 
 func (m *measure) set(set ast.SelectionSet) (total size) {
-	m.count(set)
 	for _, s := range set {
 		switch s := s.(type) {
 		case *ast.Field:

@@ -50,8 +50,17 @@ func TestGuard(t *testing.T) {
 		{"too many roots in a fragment without a name", `{ ... { ` + repeat(maxRootFields+1, "a%d: me { email }") + `} }`, "root"},
 		{"too many fields of a fragment that nobody uses", `{ me { email } } fragment x on User { ` + repeat(maxFields+1, "email%d") + `}`, "fields"},
 		{"a field too often", `{ me { email } } fragment x on User { ` + strings.Repeat("email ", maxAlike+1) + `}`, "one name"},
+		{"a field too often in several selections", `{ ` + strings.Repeat("me { "+strings.Repeat("email ", 40)+"} ", 40) + `}`, "one name"},
+		{"a field too often by fragments", `{ me { email } } fragment x on User { ` + strings.Repeat("...y ", 40) + `} fragment y on User { email a: email email email email }`, "one name"},
 		{"too many spreads", `{ me { ` + repeat(maxSpreads+1, "...f%d") + `} } ` + repeat(maxSpreads+1, "fragment f%d on User { email }"), "spreads"},
 		{"fragments in a circle", `{ customer { ...a } } fragment a on Customer { ...b } fragment b on Customer { ...a }`, ""},
+		{"a field too often in a circle", `{ me { email } } fragment a on User { ...b ` + strings.Repeat("email ", maxAlike+1) + `} fragment b on User { ...a }`, "one name"},
+		{"circles that explode", `{ me { email } } fragment f0 on User { ...f30 }` + func() (s string) {
+			for i := range 30 {
+				s += fmt.Sprintf(" fragment f%d on User { ...f%d ...f%d }", i+1, i, i)
+			}
+			return s
+		}(), "one name"},
 		{"a fragment that is missing", `{ customer { ...gone } }`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
