@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -152,8 +153,10 @@ func TestRetriesNeedNoRoom(t *testing.T) {
 	if n := number(t, pool, `SELECT sum(n) FROM usage_counts WHERE name = 'deliveriesPerDay' AND customer_id = $1`, child.ID); n != 2 || len(due(t, s)) != 0 {
 		t.Errorf("%d are counted, due: %v", n, due(t, s))
 	}
-	_, _, err := s.Tell(t.Context(), nil, []db.NewEvent{{CustomerID: child.ID, ID: "evt_told", Type: "limit.reached", Payload: []byte{}, All: true, Free: true}})
-	devtest.Check(t, err)
+	_, told, err := s.Tell(t.Context(), nil, []db.NewEvent{{CustomerID: child.ID, ID: "evt_told", Type: "limit.reached", Payload: []byte{}, All: true, Free: true}})
+	if devtest.Check(t, err); !slices.Equal(told, []db.Destined{{ID: to, BranchID: child.Lineage.Branch()}}) {
+		t.Errorf("there is something to deliver to %v", told)
+	}
 	if told := claim(time.Hour); len(told) != 1 || told[0].EventID != "evt_told" {
 		t.Errorf("what tells of the limit: %d", len(told))
 	}

@@ -15,12 +15,16 @@ import (
 // MaxAttempts bounds the attempts of a delivery. Free retries after an interruption are not counted.
 const MaxAttempts = 3
 
-// DueDestination is a destination with something due, and what has been due there longest. BranchID is
-// whose turn it takes; 0 where the destination is gone.
+// Destined is a destination with something due. BranchID is whose turn it takes; 0 where the destination is gone.
+type Destined struct {
+	ID       int64 `db:"id"`
+	BranchID int64 `db:"branch_id"`
+}
+
+// DueDestination is a destination with something due, and when the first of it was.
 type DueDestination struct {
-	ID       int64     `db:"id"`
-	BranchID int64     `db:"branch_id"`
-	Oldest   time.Time `db:"oldest"`
+	Destined
+	Oldest time.Time `db:"oldest"`
 }
 
 // Wanted is for how many deliveries of a destination a worker has room.

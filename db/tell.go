@@ -57,37 +57,41 @@ var qTell = prepare(`
 		CROSS JOIN LATERAL (SELECT d.id, d.customer_id FROM webhook_destinations d
 			WHERE d.customer_id = e.customer_id AND d.deleted_at IS NULL AND d.enabled
 			AND (d.events && string_to_array(e.names, ' ') OR e.for_all AND d.events IS NULL) OFFSET 0) d
-		ORDER BY e.n, d.id RETURNING id, destination_id, event_id),
+		ORDER BY e.n, d.id RETURNING id, customer_id, destination_id, event_id),
 	due AS (
 		INSERT INTO webhook_due (destination_id, begun, delivery_id)
 		SELECT m.destination_id, e.free, m.id FROM emitted m JOIN events e ON e.id = m.event_id)
 	SELECT a.id, a.created_at, EXISTS (SELECT FROM webhook_destinations d
 			WHERE d.customer_id = t.customer_id AND d.deleted_at IS NULL AND d.enabled AND d.events && string_to_array(t.names, ' ')) AS wanted,
-		e.n AS deliveries
-	FROM (SELECT count(*) AS n FROM emitted) e
+		e.destinations, e.branches
+	FROM (SELECT array_agg(d.id) AS destinations, array_agg(COALESCE(c.lineage[LEAST(2, cardinality(c.lineage))], 0)) AS branches
+		FROM (SELECT DISTINCT destination_id AS id, customer_id FROM emitted) d` + joinByID("customers", "c", "d.customer_id") + `) e
 	LEFT JOIN (SELECT *, row_number() OVER (ORDER BY id) AS n FROM audited) a ON true
 	LEFT JOIN told t ON t.n = a.n
 	ORDER BY a.n`)
 
 // Tell writes audit events down, and one delivery of each event for each destination that wants it. It gives the audit
-// events in their order, and the number of deliveries.
-func (s *Store) Tell(ctx context.Context, audits []NewAudit, events []NewEvent) (written []WrittenAudit, deliveries int64, err error) {
+// events in their order, and the destinations with something to deliver.
+func (s *Store) Tell(ctx context.Context, audits []NewAudit, events []NewEvent) (written []WrittenAudit, due []Destined, err error) {
 	var rows []struct {
-		ID         *int64     `db:"id"`
-		CreatedAt  *time.Time `db:"created_at"`
-		Wanted     bool       `db:"wanted"`
-		Deliveries int64      `db:"deliveries"`
+		ID           *int64        `db:"id"`
+		CreatedAt    *time.Time    `db:"created_at"`
+		Wanted       bool          `db:"wanted"`
+		Destinations pq.Int64Array `db:"destinations"`
+		Branches     pq.Int64Array `db:"branches"`
 	}
 	if err := s.list(ctx, &rows, qTell, append(auditArrays(audits), eventArrays(events)...)...); err != nil {
-		return nil, 0, err
+		return nil, nil, err
+	}
+	for i, id := range rows[0].Destinations {
+		due = append(due, Destined{ID: id, BranchID: rows[0].Branches[i]})
 	}
 	for _, r := range rows {
-		deliveries = r.Deliveries
 		if r.ID != nil {
 			written = append(written, WrittenAudit{ID: *r.ID, CreatedAt: *r.CreatedAt, Wanted: r.Wanted})
 		}
 	}
-	return written, deliveries, nil
+	return written, due, nil
 }
 
 func auditArrays(list []NewAudit) []any {

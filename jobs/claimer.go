@@ -6,58 +6,92 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/share"
 )
 
-// claimTogether bounds the destinations that one statement claims for.
-const claimTogether = 256
+const (
+	// claimTogether is for how many deliveries one statement has room: of so many at most, it takes a few milliseconds.
+	claimTogether = 128
+	// claimsAtOnce is how many statements are under way.
+	claimsAtOnce = 4
+)
 
-// claimer takes deliveries up for the lanes. Those that ask while a statement is under way are served by the next one, all together:
-// the more destinations have something due, the less each costs.
+// claimer takes deliveries up for the lanes. Those that ask while statements are under way are served by the next one together, by turns
+// of branches: the more destinations have something due, the less each costs. A branch has one statement under way, so that what
+// it has due keeps no other's waiting.
 type claimer struct {
 	store *db.Store
 	lease time.Duration
 
-	mu sync.Mutex
-	// busy: somebody is at work, and serves those who wait.
-	busy    bool
-	waiting []*claiming
+	mu      sync.Mutex
+	waiting share.Turns[int64, *claiming]
+	// underway are statements; atWork are the branches that they claim for.
+	underway int
+	atWork   map[int64]bool
 }
 
 // claiming is what a lane asks for, and what it gets.
 type claiming struct {
+	branch int64
 	wanted db.Wanted
 	rows   []*db.Claimed
 	err    error
 	done   chan struct{}
 }
 
-// claim takes up to room due deliveries of a destination up.
-func (c *claimer) claim(ctx context.Context, destination int64, room int) ([]*db.Claimed, error) {
-	own := &claiming{wanted: db.Wanted{DestinationID: destination, Room: room}, done: make(chan struct{})}
+func newClaimer(store *db.Store, lease time.Duration) *claimer {
+	return &claimer{store: store, lease: lease, atWork: map[int64]bool{}}
+}
+
+// claim takes up to room due deliveries of a destination of a branch up.
+func (c *claimer) claim(ctx context.Context, branch, destination int64, room int) ([]*db.Claimed, error) {
+	own := &claiming{branch: branch, wanted: db.Wanted{DestinationID: destination, Room: room}, done: make(chan struct{})}
 	c.mu.Lock()
-	c.waiting = append(c.waiting, own)
-	if !c.busy {
-		c.busy = true
-		go c.serve(ctx)
-	}
+	c.waiting.Add(branch, own)
+	c.begin(ctx)
 	c.mu.Unlock()
 	<-own.done
 	return own.rows, own.err
 }
 
-// serve serves those who wait until nobody does.
-func (c *claimer) serve(ctx context.Context) {
-	for {
-		c.mu.Lock()
-		batch := c.waiting[:min(len(c.waiting), claimTogether)]
-		if c.waiting = c.waiting[len(batch):]; len(batch) == 0 {
-			c.busy = false
-			c.mu.Unlock()
+// begin begins the statements that can be. The caller holds the lock.
+func (c *claimer) begin(ctx context.Context) {
+	for c.underway < claimsAtOnce {
+		batch := c.batch()
+		if len(batch) == 0 {
 			return
 		}
-		c.mu.Unlock()
-		c.claimAll(ctx, batch)
+		c.underway++
+		go c.serve(ctx, batch)
 	}
+}
+
+// batch is what the next statement claims for.
+func (c *claimer) batch() (batch []*claiming) {
+	busy := func(branch int64) bool { return c.atWork[branch] }
+	for room := 0; room < claimTogether; {
+		_, own, ok := c.waiting.Next(busy)
+		if !ok {
+			break
+		}
+		batch, room = append(batch, own), room+own.wanted.Room
+	}
+	for _, own := range batch {
+		c.atWork[own.branch] = true
+	}
+	return batch
+}
+
+// serve serves a batch, and begins what has waited for that.
+func (c *claimer) serve(ctx context.Context, batch []*claiming) {
+	c.claimAll(ctx, batch)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, own := range batch {
+		delete(c.atWork, own.branch)
+	}
+	c.underway--
+	c.begin(ctx)
 }
 
 // claimAll claims for some destinations. What was taken up is begun, also where it did not come to all of them.

@@ -25,23 +25,30 @@ func TestClaimsTogether(t *testing.T) {
 	defer func() { _ = held.Rollback() }()
 	held.MustExecContext(t.Context(), `LOCK TABLE webhook_due IN ACCESS EXCLUSIVE MODE`)
 
-	c, before := &claimer{store: room.store, lease: time.Minute}, room.store.Executed()
+	c, before := newClaimer(room.store, time.Minute), room.store.Executed()
 	var all sync.WaitGroup
 	for id := range int64(lanes) {
 		all.Go(func() {
-			if rows, err := c.claim(t.Context(), id+1, 8); err != nil || len(rows) != 1 || rows[0].DestinationID != id+1 {
+			if rows, err := c.claim(t.Context(), 7, id+1, 4); err != nil || len(rows) != 1 || rows[0].DestinationID != id+1 {
 				t.Errorf("destination %d: %d deliveries, %v", id+1, len(rows), err)
 			}
 		})
 		devtest.Eventually(t, "the first is under way, the others wait", func() bool {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			return c.busy && len(c.waiting) == int(id)
+			return c.underway == 1 && c.waiting.Len() == int(id)
 		})
 	}
+	// Another branch does not wait for these.
+	all.Go(func() { _, _ = c.claim(t.Context(), 8, lanes+1, 4) })
+	devtest.Eventually(t, "the other's statement is under way", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.underway == 2 && c.waiting.Len() == lanes-1
+	})
 	devtest.Check(t, held.Rollback())
 	all.Wait()
-	if n := room.store.Executed() - before; n != 2 {
+	if n := room.store.Executed() - before; n != 3 {
 		t.Errorf("%d statements", n)
 	}
 }

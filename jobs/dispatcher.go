@@ -57,7 +57,7 @@ type dispatcher struct {
 func newDispatcher(ctx context.Context, w *Worker) *dispatcher {
 	return &dispatcher{
 		store: w.Store, box: w.Box, client: w.Egress, bus: w.Bus, log: w.Log, metrics: w.Metrics,
-		claims:   &claimer{store: w.Store, lease: deliveryLease},
+		claims:   newClaimer(w.Store, deliveryLease),
 		outcomes: newRecorder(w.Store, w.Bus, w.Log), places: share.NewGate[int64](attemptPlaces),
 		ctx: ctx, lanes: map[int64]*lane{},
 	}

@@ -60,9 +60,7 @@ func (w *Worker) eraseCustomer(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
-		for _, event := range told.Audits {
-			outbox.TellAudit(ctx, w.Bus, event)
-		}
+		told.Announce(ctx, w.Bus)
 		if e.Done {
 			outbox.Wake(ctx, w.Bus)
 			return nil

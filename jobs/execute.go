@@ -145,7 +145,7 @@ func (r *runner) prepare(ctx context.Context, w *db.RunWork) (*diagram.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	run := &diagram.Run{Diagram: d, Input: w.Input, Started: w.StartedAt}
+	run := &diagram.Run{Diagram: d, Branch: w.BranchID, Input: w.Input, Started: w.StartedAt}
 	for _, s := range logs {
 		if s.Error != nil {
 			failure := &diagram.Error{}
@@ -229,7 +229,8 @@ func (r *runner) finish(ctx context.Context, w *db.RunWork, run *diagram.Run) er
 
 // end ends a run, and records the event of it, if it is still this worker's.
 func (r *runner) end(ctx context.Context, w *db.RunWork, do func(*db.Store, *outbox.Record) error) error {
-	err := r.store.Tx(ctx, func(tx *db.Store) error {
+	var told outbox.Told
+	err := r.store.Tx(ctx, func(tx *db.Store) (err error) {
 		if err := tx.HoldRun(ctx, w); err != nil {
 			return err
 		}
@@ -237,14 +238,13 @@ func (r *runner) end(ctx context.Context, w *db.RunWork, do func(*db.Store, *out
 		if err := do(tx, &record); err != nil {
 			return err
 		}
-		_, err := record.Write(ctx, tx)
+		told, err = record.Write(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	r.bus.Publish(ctx, outbox.RunTopic(w.JobKey), []byte(w.Status))
-	// There may be deliveries of its event.
-	outbox.Wake(ctx, r.bus)
+	told.Announce(ctx, r.bus)
 	return nil
 }

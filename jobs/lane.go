@@ -78,7 +78,7 @@ func (l *lane) claim() bool {
 	if l.starved {
 		return true
 	}
-	rows, err := l.d.claims.claim(l.d.ctx, l.destination, room)
+	rows, err := l.d.claims.claim(l.d.ctx, l.branch, l.destination, room)
 	if err != nil {
 		// The relay comes by again.
 		l.d.log.WarnContext(l.d.ctx, "due deliveries could not be claimed", "destination", l.destination, "error", err)

@@ -38,6 +38,7 @@ func (w *Worker) tellLimits(ctx context.Context) {
 
 // tellSomeLimits tells the owners of companies by mail, and those destinations that asked for it by name.
 func (w *Worker) tellSomeLimits(ctx context.Context) (told int, err error) {
+	var written outbox.Told
 	err = w.Store.Tx(ctx, func(tx *db.Store) error {
 		notices, err := tx.DueLimitNotices(ctx, noticeBatch)
 		if err != nil {
@@ -58,10 +59,11 @@ func (w *Worker) tellSomeLimits(ctx context.Context) (told int, err error) {
 				return err
 			}
 		}
-		_, err = record.Write(ctx, tx)
+		written, err = record.Write(ctx, tx)
 		return err
 	})
 	if err == nil && told > 0 {
+		written.Announce(ctx, w.Bus)
 		outbox.Wake(ctx, w.Bus)
 	}
 	return told, err

@@ -107,9 +107,7 @@ func (w *Worker) disableFailing(ctx context.Context) error {
 	if err != nil || len(told.Audits) == 0 {
 		return err
 	}
-	for _, id := range told.Audits {
-		outbox.TellAudit(ctx, w.Bus, id)
-	}
+	told.Announce(ctx, w.Bus)
 	outbox.Wake(ctx, w.Bus)
 	return nil
 }

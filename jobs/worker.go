@@ -52,8 +52,10 @@ type Worker struct {
 // line is a kind of work: how its rows get into the queue, and what takes them up there.
 type line struct {
 	queue, task string
-	look        look
-	handler     asynq.Handler
+	// look hands on what is due; watch, where there is one, does so in its own time, until the context ends.
+	look    look
+	watch   func(context.Context)
+	handler asynq.Handler
 	// atOnce is how many tasks are taken up at the same time, every how often an empty queue is looked at.
 	atOnce int
 	every  time.Duration
@@ -86,7 +88,13 @@ func (w *Worker) Run(ctx context.Context) error {
 		running.Go(func() { _, _ = chunk.Count("") })
 	}
 	for _, l := range lines {
-		running.Go(func() { r.watch(ctx, l) })
+		running.Go(func() {
+			if l.watch != nil {
+				l.watch(ctx)
+				return
+			}
+			r.watch(ctx, l)
+		})
 	}
 	<-ctx.Done()
 	for _, server := range servers {
@@ -135,9 +143,9 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 		}))
 	}
 	if w.Egress != nil {
-		due, d := &deliveryRelay{relay: r, poked: map[int64]poke{}}, newDispatcher(ctx, w)
+		d := newDispatcher(ctx, w)
 		list = append(list, line{
-			queue: queueWebhooks, task: typeDeliver, look: due.look, handler: d, atOnce: pokesAtOnce, every: checkOften, drain: d.drain,
+			queue: queueWebhooks, task: typeDeliver, watch: newDeliveryRelay(r).watch, handler: d, atOnce: pokesAtOnce, every: checkOften, drain: d.drain,
 		})
 	}
 	return list

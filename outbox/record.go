@@ -7,6 +7,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/audit"
+	"canopy/internal/bus"
 	"canopy/internal/webhook"
 )
 
@@ -21,8 +22,18 @@ type Record struct {
 type Told struct {
 	// Audits are the ids of the audit events.
 	Audits []int64
-	// Due: there is something to deliver.
-	Due bool
+	// Due are the destinations with something to deliver.
+	Due []db.Destined
+}
+
+// Announce tells, once the transaction is committed, who follows audit events, and the relays of what is to be delivered.
+func (t Told) Announce(ctx context.Context, b *bus.Bus) {
+	for _, id := range t.Audits {
+		TellAudit(ctx, b, id)
+	}
+	if len(t.Due) > 0 {
+		WakeDeliveries(ctx, b, t.Due)
+	}
 }
 
 // Audit adds an audit event with what was changed. It is told, too, to each destination of the company that asked for
@@ -54,11 +65,11 @@ func (r *Record) Write(ctx context.Context, tx *db.Store) (told Told, err error)
 	if len(r.audits)+len(r.events) == 0 {
 		return told, nil
 	}
-	written, deliveries, err := tx.Tell(ctx, r.audits, r.events)
+	written, due, err := tx.Tell(ctx, r.audits, r.events)
 	if err != nil {
 		return told, err
 	}
-	told.Due = deliveries > 0
+	told.Due = due
 	var wanted Record
 	for i, w := range written {
 		told.Audits = append(told.Audits, w.ID)
@@ -70,7 +81,7 @@ func (r *Record) Write(ctx context.Context, tx *db.Store) (told Told, err error)
 		}
 	}
 	more, err := wanted.Write(ctx, tx)
-	told.Due = told.Due || more.Due
+	told.Due = append(told.Due, more.Due...)
 	return told, err
 }
 

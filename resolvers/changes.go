@@ -19,7 +19,7 @@ type changes struct {
 	// work: there are other outbox rows than mails; documents have changed, by context and id.
 	work      bool
 	documents [][2]int64
-	// due: there is something to run, or to deliver that no event of the change tells of.
+	// due: there is something to deliver that no event of the change tells of.
 	due bool
 	// callers are the users who may have lost something: what they have open is looked at again.
 	callers []int64
@@ -67,9 +67,7 @@ func (ch *changes) actor() int64 {
 // announce tells of a committed change: listeners of its events, and the relay of its outbox
 // rows. Both may miss it; the rows are there.
 func (r *Resolver) announce(ctx context.Context, ch *changes) {
-	for _, id := range ch.told.Audits {
-		outbox.TellAudit(ctx, r.Bus, id)
-	}
+	ch.told.Announce(ctx, r.Bus)
 	for _, d := range ch.documents {
 		outbox.TellDocument(ctx, r.Bus, d[0], d[1])
 	}
@@ -82,7 +80,10 @@ func (r *Resolver) announce(ctx context.Context, ch *changes) {
 	for _, m := range ch.messages {
 		r.Bus.Publish(ctx, m.topic, m.payload)
 	}
-	if ch.mail || ch.work || ch.due || ch.told.Due {
+	if ch.mail || ch.work {
 		outbox.Wake(ctx, r.Bus)
+	}
+	if ch.due {
+		outbox.WakeDeliveries(ctx, r.Bus, nil)
 	}
 }

@@ -151,7 +151,7 @@ func (m Mutation) changeStatus(ctx context.Context, c *caller, ref globalid.ID, 
 		if now, err = tx.PlacedCustomer(ctx, c.Scope(), id); err != nil {
 			return err
 		}
-		ch.companies, ch.due = append(ch.companies, id), true
+		ch.companies, ch.work, ch.due = append(ch.companies, id), true, true
 		log := id
 		if row.Status == db.CustomerDeleted || now.Status == db.CustomerDeleted {
 			log = *row.ParentID // the company's own log goes with it

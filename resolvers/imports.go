@@ -370,7 +370,7 @@ func (i *importing) end(ctx context.Context, done *db.Import) error {
 		if err := tx.SuspendCustomer(ctx, scope, done.CustomerID, false); err != nil {
 			return err
 		}
-		ch.companies, ch.due = append(ch.companies, done.CustomerID), true
+		ch.companies, ch.work, ch.due = append(ch.companies, done.CustomerID), true, true
 		return ch.audit(done.CustomerID, audit.CustomerResumed, before, audit.None().Value("status", before.Status, db.CustomerActive))
 	})
 }

@@ -86,7 +86,7 @@ func (ch *changes) move(ctx context.Context, id, parentID int64) (*db.Customer, 
 		return nil, err
 	}
 	ch.lostReach(id, row.Lineage[:row.Level], parent.Lineage)
-	ch.due = true // as what waits for a company that is suspended, or for none any more
+	ch.work, ch.due = true, true // as what waits for a company that is suspended, or for none any more
 	// Those above the old place can't see the company any more: they hear of it in the log of the one that it was below.
 	what := audit.Between(row, moved)
 	for _, log := range []int64{id, *row.ParentID} {

@@ -124,7 +124,7 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 		if err != nil {
 			return err
 		}
-		ch.due = true
+		ch.work = true
 		if err := ch.record.Emit(out.Run.CustomerID, webhook.RunStarted{JobKey: out.JobKey}); err != nil {
 			return err
 		}

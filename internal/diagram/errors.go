@@ -76,14 +76,15 @@ func toolError(code string, err error) *Error {
 }
 
 // contextError is the Error of a run whose context has ended, or nil. parent is the caller's.
-func contextError(parent, step context.Context, lastStep bool) *Error {
+func contextError(parent, step context.Context) *Error {
+	cause := context.Cause(step)
 	switch {
 	case errors.Is(parent.Err(), context.Canceled):
 		return newError(CodeCancelled, "the run was cancelled").because(context.Cause(parent))
-	case step.Err() == nil:
+	case cause == nil:
 		return nil
-	case lastStep:
-		return newError(CodeTimeout, "the step took longer than %s", StepTimeout).because(step.Err())
+	case errors.Is(cause, errPatience):
+		return newError(CodeTimeout, "the step took longer than %s", StepTimeout).because(cause)
 	}
-	return newError(CodeTimeout, "the run took longer than %s", RunTimeout).because(step.Err())
+	return newError(CodeTimeout, "the run took longer than %s", RunTimeout).because(cause)
 }

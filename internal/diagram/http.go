@@ -125,6 +125,9 @@ func (a *httpAction) run(ctx context.Context, ev *evaluation, tools Tools) (any,
 	case answer.Broken != nil:
 		return nil, toolError(CodeHTTPError, fmt.Errorf("the server's answer broke off before its end: %w", answer.Broken))
 	}
+	if err := ev.meter.pass(len(answer.Body)); err != nil {
+		return nil, err
+	}
 	return answerValue(answer), nil
 }
 

@@ -13,7 +13,7 @@ const (
 	memoryUnits = 1 << 20  // list elements that one expression may make (the library's own count)
 	valueCost   = 16       // one value looked at
 	tickCost    = 64       // one round of a loop
-	checkEvery  = 1 << 16  // units between two looks at the context
+	checkEvery  = 1 << 16  // units between two turns, and two looks at the context: about a millisecond
 )
 
 var errBudget = errors.New("the expressions of this step do too much work")
@@ -23,13 +23,14 @@ var errBudget = errors.New("the expressions of this step do too much work")
 // expression at those places. Nothing runs in the background: an evaluation that goes over its
 // budget, or whose context has ended, stops at its next call.
 type meter struct {
-	ctx       context.Context
-	left      int
-	nextCheck int
+	turn
+	left int
+	// since is what was done since the last turn.
+	since int
 }
 
-func newMeter(ctx context.Context) *meter {
-	return &meter{ctx: ctx, left: stepBudget, nextCheck: stepBudget}
+func newMeter(ctx context.Context, branch int64, p *patience) *meter {
+	return &meter{turn: turn{ctx: ctx, branch: branch, patience: p}, left: stepBudget}
 }
 
 // spend takes units off the budget.
@@ -39,11 +40,16 @@ func (m *meter) spend(units int) error {
 		return errBudget
 	}
 	m.left -= units
-	if m.left > m.nextCheck {
+	return m.pass(units)
+}
+
+// pass counts work that is no expression's: bounded otherwise, but done by turns.
+func (m *meter) pass(units int) error {
+	if m.since += units; m.since < checkEvery {
 		return nil
 	}
-	m.nextCheck = m.left - checkEvery
-	return m.ctx.Err()
+	m.since = 0
+	return m.next()
 }
 
 // flat charges a value without its parts.

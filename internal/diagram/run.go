@@ -14,6 +14,8 @@ import (
 // It keeps nothing else, so it can be put together again from a store in another process.
 type Run struct {
 	Diagram *Diagram
+	// Branch is the tenant whose run it is: its expressions are worked out in turn with those of other tenants.
+	Branch int64
 	// Input is a JSON object; empty means {}.
 	Input json.RawMessage
 	// Results are the results of the first steps, in order.
@@ -42,8 +44,7 @@ func (r *Run) Step(ctx context.Context, tools Tools) (json.RawMessage, error) {
 		return nil, ErrFinished
 	}
 	out, err := r.bounded(ctx, s.refs, func(ctx context.Context, ev *evaluation) (any, error) {
-		v, err := s.execute(ctx, ev, tools, r.Diagram.secrets)
-		return ev.redactor.value(v), ev.redactor.failure(err)
+		return ev.redacted(s.execute(ctx, ev, tools, r.Diagram.secrets))
 	})
 	if err == nil && r.stateSize()+len(out) > MaxState {
 		err = newError(CodeLimit, "the results of all steps together are larger than %d MiB", MaxState>>20)
@@ -107,7 +108,11 @@ func (ev *evaluation) unseal(ctx context.Context, own names, tools Tools, all []
 	if size > maxSecrets {
 		return newError(CodeSecret, "the secrets of the diagram are longer than %d KiB together", maxSecrets>>10)
 	}
+	if err := ev.meter.next(); err != nil {
+		return err
+	}
 	ev.redactor = newRedactor(values)
+	ev.meter.rest()
 	used := make(map[string]any, len(own))
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		value, ok := values[name]
@@ -120,35 +125,60 @@ func (ev *evaluation) unseal(ctx context.Context, own names, tools Tools, all []
 	return nil
 }
 
+// redacted takes the secrets that a step was given out of what came of it.
+func (ev *evaluation) redacted(v any, failure error) (any, error) {
+	if ev.redactor == nil {
+		return v, failure
+	}
+	if err := ev.meter.next(); err != nil {
+		return nil, err
+	}
+	return ev.redactor.value(v), ev.redactor.failure(failure)
+}
+
 // bounded runs fn under the time limits and turns what comes out into JSON or an *Error. Nothing
 // goes on after it returns.
 func (r *Run) bounded(parent context.Context, refs refs, fn func(context.Context, *evaluation) (any, error)) (json.RawMessage, *Error) {
-	deadline, stepLimit := time.Now().Add(StepTimeout), true
-	if end := r.Started.Add(RunTimeout); !r.Started.IsZero() && end.Before(deadline) {
-		deadline, stepLimit = end, false
-	}
-	ctx, cancel := context.WithDeadline(parent, deadline)
+	whole, stop := r.untilTimeout(parent)
+	defer stop()
+	ctx, p, cancel := withPatience(whole, StepTimeout)
 	defer cancel()
-	if err := contextError(parent, ctx, stepLimit); err != nil {
+	if err := contextError(parent, ctx); err != nil {
 		return nil, err
 	}
-	env, err := r.environment(refs)
-	if err != nil {
-		return nil, err
-	}
-	m := newMeter(ctx)
-	env[meterName] = m
-	v, failure := fn(ctx, &evaluation{meter: m, env: env})
+	m := newMeter(ctx, r.Branch, p)
+	defer m.rest()
+	raw, failure := r.worked(ctx, m, refs, fn)
 	if failure == nil {
-		var raw []byte
-		if raw, failure = encode(v, MaxOutput); failure == nil {
-			return raw, nil
-		}
+		return raw, nil
 	}
-	if err := contextError(parent, ctx, stepLimit); err != nil {
+	if err := contextError(parent, ctx); err != nil {
 		return nil, err
 	}
 	return nil, asError(failure)
+}
+
+// untilTimeout gives a context that ends with the time of the run.
+func (r *Run) untilTimeout(parent context.Context) (context.Context, context.CancelFunc) {
+	if r.Started.IsZero() {
+		return parent, func() {}
+	}
+	return context.WithDeadline(parent, r.Started.Add(RunTimeout))
+}
+
+// worked gives what came of fn as JSON.
+func (r *Run) worked(ctx context.Context, m *meter, refs refs, fn func(context.Context, *evaluation) (any, error)) (json.RawMessage, error) {
+	env, err := r.environment(m, refs)
+	if err != nil {
+		return nil, err
+	}
+	m.rest()
+	env[meterName] = m
+	v, err := fn(ctx, &evaluation{meter: m, env: env})
+	if err != nil {
+		return nil, err
+	}
+	return encode(v, MaxOutput)
 }
 
 // asError gives every failure inside a step its code.
@@ -190,10 +220,10 @@ func describe(err error) string {
 }
 
 // environment decodes what the expressions read, and nothing else.
-func (r *Run) environment(refs refs) (map[string]any, *Error) {
+func (r *Run) environment(m *meter, refs refs) (map[string]any, error) {
 	input := map[string]any{}
 	if refs.input && len(r.Input) > 0 {
-		v, err := decodeBounded(r.Input, MaxInput)
+		v, err := decodeBounded(m, r.Input, MaxInput)
 		object, ok := v.(map[string]any)
 		if err != nil || !ok {
 			return nil, newError(CodeFailed, "the input is not a JSON object of at most %d MiB", MaxInput>>20).because(err)
@@ -206,7 +236,7 @@ func (r *Run) environment(refs refs) (map[string]any, *Error) {
 		if !refs.steps[id] {
 			continue
 		}
-		v, err := decodeBounded(raw, MaxOutput)
+		v, err := decodeBounded(m, raw, MaxOutput)
 		if err != nil {
 			return nil, newError(CodeFailed, "the stored result of step %s can't be read", id).because(err)
 		}
@@ -215,9 +245,12 @@ func (r *Run) environment(refs refs) (map[string]any, *Error) {
 	return map[string]any{"input": input, "steps": steps}, nil
 }
 
-func decodeBounded(raw []byte, limit int) (any, error) {
+func decodeBounded(m *meter, raw []byte, limit int) (any, error) {
 	if len(raw) > limit {
 		return nil, errTooLarge
+	}
+	if err := m.pass(len(raw)); err != nil {
+		return nil, err
 	}
 	return decode(raw)
 }

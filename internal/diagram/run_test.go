@@ -263,7 +263,7 @@ func TestTimeLimits(t *testing.T) {
 	})
 	t.Run("cancelled within an expression", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		m := newMeter(ctx)
+		m := newMeter(ctx, 1, nil)
 		cancel()
 		e, err := compile("map(1..100000, #)", nil, nil, false)
 		if err != nil {

@@ -36,8 +36,9 @@ type evaluation struct {
 	redactor *redactor
 }
 
-// evalAt works out a field and says in the error which one it was.
+// evalAt works out a field by turns, and says in the error which one it was.
 func (ev *evaluation) evalAt(field string, v value) (any, error) {
+	defer ev.meter.rest()
 	out, err := v.eval(ev)
 	if err != nil {
 		return nil, &evalError{field, err}

@@ -1,0 +1,131 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/share"
+	"canopy/outbox"
+)
+
+// pokeAgain is how long the relay waits before it tells the queue once more of a destination
+// where the same delivery is still the first one due: its lane is full, or the task was lost.
+const pokeAgain = time.Second
+
+// deliveryRelay tells the queue of the destinations with something due: of those that it hears of, and of all that it finds when
+// it looks by itself, every so often. Their deliveries stay where they are until a worker has room for them.
+type deliveryRelay struct {
+	*relay
+	poked map[int64]poke
+	// due are those that wait to be told of, each once.
+	due   share.Turns[int64, db.DueDestination]
+	known map[int64]bool
+}
+
+// poke is what the queue was told of a destination, and when.
+type poke struct {
+	oldest time.Time
+	at     time.Time
+}
+
+func newDeliveryRelay(r *relay) *deliveryRelay {
+	return &deliveryRelay{relay: r, poked: map[int64]poke{}, known: map[int64]bool{}}
+}
+
+// watch tells the queue what it hears of until ctx ends. A fault is told, and what was heard is forgotten: it is found when the relay
+// looks the next time.
+func (r *deliveryRelay) watch(ctx context.Context) {
+	news, pace := r.bus.Subscribe(ctx, outbox.DueTopic), time.NewTicker(relayEvery)
+	defer pace.Stop()
+	now := make(chan struct{})
+	close(now)
+	r.attempt(ctx, r.look)
+	for ctx.Err() == nil {
+		var more <-chan struct{} // nobody waits for one that is nil
+		if !r.due.Empty() {
+			r.attempt(ctx, r.pokeNext)
+			more = now
+		}
+		select {
+		case <-ctx.Done():
+		case <-more:
+		case <-pace.C:
+			r.attempt(ctx, r.look)
+		case message, open := <-news:
+			if !open { // the bus has ended
+				news = nil
+				continue
+			}
+			r.hear(ctx, message)
+		}
+	}
+}
+
+func (r *deliveryRelay) attempt(ctx context.Context, do func(context.Context) error) {
+	if err := do(ctx); err != nil && ctx.Err() == nil {
+		r.due.Clear()
+		clear(r.known)
+		r.log.WarnContext(ctx, "the relay could not hand on its rows", "outbox", queueWebhooks, "error", err)
+	}
+}
+
+// hear takes up what others have written down.
+func (r *deliveryRelay) hear(ctx context.Context, message []byte) {
+	told := outbox.Due(message)
+	for _, d := range told {
+		r.add(db.DueDestination{Destined: d, Oldest: time.Now()})
+	}
+	if len(told) == 0 {
+		r.attempt(ctx, r.look)
+	}
+}
+
+// look takes up all destinations with something due, but for those that the queue knows of.
+func (r *deliveryRelay) look(ctx context.Context) error {
+	due, err := r.store.DueDestinations(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	seen := make(map[int64]poke, len(due))
+	for _, d := range due {
+		last, known := r.poked[d.ID]
+		if known && last.oldest.Equal(d.Oldest) && now.Sub(last.at) < pokeAgain {
+			seen[d.ID] = last
+			continue
+		}
+		r.add(d)
+	}
+	r.poked = seen
+	return nil
+}
+
+// pokeNext tells the queue of the destination whose turn it is.
+func (r *deliveryRelay) pokeNext(ctx context.Context) error {
+	d := r.next()
+	t, err := deliverTask(d)
+	if err != nil {
+		return err
+	}
+	if _, err := r.client.EnqueueContext(ctx, t); err != nil {
+		return err
+	}
+	r.poked[d.ID] = poke{d.Oldest, time.Now()}
+	return nil
+}
+
+// add has a destination wait for its turn, unless it does already.
+func (r *deliveryRelay) add(d db.DueDestination) {
+	if !r.known[d.ID] {
+		r.known[d.ID] = true
+		r.due.Add(d.BranchID, d)
+	}
+}
+
+// next takes the destination whose turn it is; there must be one.
+func (r *deliveryRelay) next() db.DueDestination {
+	_, d, _ := r.due.Next(func(int64) bool { return false })
+	delete(r.known, d.ID)
+	return d
+}
