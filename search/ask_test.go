@@ -104,21 +104,31 @@ func TestAnswer(t *testing.T) {
 		want  string
 		fails bool
 	}{
-		{name: "each sentence with its citation", model: says("For 3000 years", " [", "1]. Dry honey", " keeps. [2]"),
-			want: "For 3000 years. Dry honey keeps.\n\"For 3000 years.\" " + byFirst + "\n\"Dry honey keeps.\" " + bySecond},
-		{name: "a citation that does not exist", model: says("For 3000 years [1][7]. The moon is cheese [0]. So."),
+		{
+			name: "each sentence with its citation", model: says("For 3000 years", " [", "1]. Dry honey", " keeps. [2]"),
+			want: "For 3000 years. Dry honey keeps.\n\"For 3000 years.\" " + byFirst + "\n\"Dry honey keeps.\" " + bySecond,
+		},
+		{
+			name: "a citation that does not exist", model: says("For 3000 years [1][7]. The moon is cheese [0]. So."),
 			want: "For 3000 years. The moon is cheese. So.\n\"For 3000 years.\" " + byFirst +
-				"\ncitation_removed \"For 3000 years.\"\ncitation_removed \"The moon is cheese.\"\nuncited \"The moon is cheese.\"\nuncited \"So.\""},
+				"\ncitation_removed \"For 3000 years.\"\ncitation_removed \"The moon is cheese.\"\nuncited \"The moon is cheese.\"\nuncited \"So.\"",
+		},
 		{name: "nothing", model: says("NOTHING", "_FOUND"), want: NothingFound},
 		{name: "nothing, and goes on", model: says(" NOTHING_FOUND. But "), want: NothingFound},
 		{name: "almost the word for nothing", model: says("NOTHING", " is known [1]."), want: "NOTHING is known.\n\"NOTHING is known.\" " + byFirst},
 		{name: "no model", want: best + cited},
-		{name: "it fails", model: func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "the key sk-1 is bad", http.StatusUnauthorized) },
-			want: best + cited + "\nmodel_failed", fails: true},
+		{
+			name: "it fails", model: func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, "the key sk-1 is bad", http.StatusUnauthorized)
+			},
+			want: best + cited + "\nmodel_failed", fails: true,
+		},
 		{name: "it says nothing", model: says(" ", "\n"), want: best + cited + "\nmodel_failed", fails: true},
 		{name: "it is a web page", model: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, want: best + cited + "\nmodel_failed", fails: true},
-		{name: "it breaks off", model: says("For 3000 years [1]. Dry", "…"),
-			want: "For 3000 years. Dry\n\"For 3000 years.\" " + byFirst + "\nuncited \"Dry\"\ncut_off", fails: true},
+		{
+			name: "it breaks off", model: says("For 3000 years [1]. Dry", "…"),
+			want: "For 3000 years. Dry\n\"For 3000 years.\" " + byFirst + "\nuncited \"Dry\"\ncut_off", fails: true,
+		},
 		{name: "it is never done", model: func(w http.ResponseWriter, r *http.Request) {
 			says("For 3000 years [1]. Dry", "…")(w, r)
 			_ = http.NewResponseController(w).Flush()

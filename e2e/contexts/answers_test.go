@@ -129,7 +129,7 @@ func TestAnswersByAModel(t *testing.T) {
 	if w := answer["warnings"].([]any)[0].(map[string]any); w["start"] != 25.0 || w["end"] != 44.0 || !strings.Contains(w["message"].(string), "8") {
 		t.Errorf("%v", w)
 	}
-	if !strings.Contains(server.Asked()[0], `"question":"` + honeyQuestion + `"`) {
+	if !strings.Contains(server.Asked()[0], `"question":"`+honeyQuestion+`"`) {
 		t.Errorf("asked %s", server.Asked()[0])
 	}
 
