@@ -156,7 +156,7 @@ func (m *maker) embedWords(ctx context.Context, in <-chan batch, out chan<- batc
 		b.words = make([]lexical.Vector, len(b.chunks))
 		for i, c := range b.chunks {
 			if !c.Blank() && !m.packed[blockOf(b.first+i)] {
-				b.words[i] = lexical.For(m.work.Model).Embed(c.Content)
+				b.words[i] = lexical.For(m.work.Model).Embed(c.Titled())
 			}
 		}
 		if err := hand(ctx, out, b); err != nil {
@@ -213,14 +213,16 @@ func (m *maker) storeWords(ctx context.Context, end int) error {
 // storeBatch stores the chunks of one batch, and their dense vectors where they have some.
 func (m *maker) storeBatch(ctx context.Context, b batch) error {
 	rows := make([]db.NewChunk, 0, len(b.chunks))
-	var dense []int // the rows to embed with the dense model
+	// The rows to embed with the dense model, and what of them.
+	var dense []int
+	var texts []string
 	for i, c := range b.chunks {
 		position := b.first + i
 		if position < len(m.have) && m.have[position] {
 			continue
 		}
 		if !c.Blank() {
-			dense = append(dense, len(rows))
+			dense, texts = append(dense, len(rows)), append(texts, c.Titled())
 		}
 		rows = append(rows, db.NewChunk{
 			Position: position, OverlapBytes: c.OverlapBytes, Tokens: c.Tokens, Page: c.Page, Row: c.Row,
@@ -230,7 +232,7 @@ func (m *maker) storeBatch(ctx context.Context, b batch) error {
 	if m.model == nil || len(dense) == 0 {
 		return m.insert(ctx, rows)
 	}
-	return m.embed(ctx, rows, dense)
+	return m.embed(ctx, rows, dense, texts)
 }
 
 func (m *maker) insert(ctx context.Context, rows []db.NewChunk) error {
@@ -262,10 +264,9 @@ func (m *maker) insertDense(ctx context.Context, rows []db.NewChunk, dense []int
 
 // embed gets the dense vectors of rows, and stores the rows as their vectors come, so that what was
 // paid for is not lost.
-func (m *maker) embed(ctx context.Context, rows []db.NewChunk, dense []int) error {
-	texts, tokens := make([]string, len(dense)), 0
-	for i, at := range dense {
-		texts[i] = rows[at].Content
+func (m *maker) embed(ctx context.Context, rows []db.NewChunk, dense []int, texts []string) error {
+	tokens := 0
+	for _, at := range dense {
 		tokens += rows[at].Tokens
 	}
 	if err := m.store.Spend(ctx, m.work.AccountID, quota.EmbeddingTokensPerDay, int64(tokens)); err != nil {

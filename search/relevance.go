@@ -28,16 +28,16 @@ type judge struct {
 	asked *vector.Asked
 }
 
-// relevance of a hit is made of two things: how much of the question its passage has, where each word counts the more the fewer chunks have
+// relevance of a hit is made of two things: how much of the question its passage has, the headings above included, where each word counts the more the fewer chunks have
 // it, and how far its likeness by meaning stands above that of the other chunks. Neither depends on how long the chunk is, on what else was
 // found, nor, but for little, on the model.
-func (j *judge) relevance(h vector.Hit, passage string) float64 {
+func (j *judge) relevance(h vector.Hit, p *Passage) float64 {
 	if h.Similarity == 0 {
 		return 0
 	}
 	cover := 0.0
 	if j.asked != nil {
-		cover = j.asked.Cover(passage)
+		cover = j.asked.Cover(p.Heading + "\n" + p.Content)
 	}
 	return j.of(cover, float64(h.Rise))
 }

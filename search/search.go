@@ -278,7 +278,7 @@ func (e *Engine) read(ctx context.Context, q Query, hits []vector.Hit, of func(c
 		in := of(k.ID)
 		hit := &Hit{Similarity: float64(h.Similarity), Content: k.Content, Chunk: k, ContextID: in.row.ID}
 		mark(hit, looked)
-		hit.Relevance = in.relevance(h, hit.Passage.Content)
+		hit.Relevance = in.relevance(h, &hit.Passage)
 		if q.MinRelevance == nil || hit.Relevance >= *q.MinRelevance {
 			list = append(list, hit)
 		}

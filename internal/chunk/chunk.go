@@ -84,6 +84,23 @@ type Chunk struct {
 	Places []Place
 }
 
+// maxAbove is how long the headings are together that are embedded with a chunk, in bytes.
+const maxAbove = 400
+
+// Titled is what to embed: the content below the headings that it stands under and does not itself have, from the top.
+func (c Chunk) Titled() string {
+	if len(c.Places) == 0 || c.Places[0].Heading == "" {
+		return c.Content
+	}
+	var above strings.Builder
+	for heading := range strings.SplitSeq(c.Places[0].Heading, PathMark) {
+		if above.Len()+len(heading) <= maxAbove && !strings.Contains(c.Content, heading) {
+			above.WriteString(heading + "\n")
+		}
+	}
+	return above.String() + c.Content
+}
+
 // Blank tells whether the chunk's own part is white space alone. Such chunks keep the sequence
 // complete; there is nothing in them to embed.
 func (c Chunk) Blank() bool {

@@ -178,6 +178,24 @@ func TestPathsOfHeadings(t *testing.T) {
 	}
 }
 
+func TestTitled(t *testing.T) {
+	long := strings.Repeat("x", maxAbove)
+	for _, c := range []struct{ name, path, content, want string }{
+		{"below headings", "Staff > Leave", "Ask early.", "Staff\nLeave\nAsk early."},
+		{"has one itself", "Staff > Leave", "## Leave\n\nAsk early.", "Staff\n## Leave\n\nAsk early."},
+		{"has none", "", "Ask early.", "Ask early."},
+		{"a heading without end", long + "y > Leave", "Ask early.", "Leave\nAsk early."},
+	} {
+		chunk := Chunk{Content: c.content, Places: []Place{{Heading: c.path}, {Offset: 5, Heading: "Other"}}}
+		if got := chunk.Titled(); got != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+	if got := (Chunk{Content: "Ask early."}).Titled(); got != "Ask early." {
+		t.Errorf("no places: %q", got)
+	}
+}
+
 func FuzzSplit(f *testing.F) {
 	f.Add("A sentence. Another one.\n\n# Heading\ntext", uint16(20), 0.2, "h")
 	f.Add("a,b\n\"x\ny\",2\n", uint16(16), 1.0, "a,b")
