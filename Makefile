@@ -57,8 +57,8 @@ bench: bootstrap build ## Print the table of speeds (needs two otherwise idle co
 bench-peers: bootstrap build ## Print the speeds beside those of peers from npm, in turns (RECORD=1 keeps the ratios)
 	@go run ./cmd/bench -peers $(if $(RECORD),-record docs/performance/history.jsonl -release "$(VERSION)")
 
-bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's format (DATA=folder)
-	@go run ./cmd/bench-retrieval -data "$(DATA)"
+bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's or BEIR's format (DATA=folder, PICTURE=file.svg, CHUNK=tokens)
+	@go run ./cmd/bench-retrieval -data "$(DATA)" $(if $(PICTURE),-picture "$(PICTURE)") $(if $(CHUNK),-chunk "$(CHUNK)")
 
 chaos: bootstrap build ## Try to lose deliveries: kill workers, lose Redis, restart PostgreSQL (minutes)
 	@go run ./cmd/chaos

@@ -3,13 +3,8 @@ package graph
 import (
 	"context"
 	"errors"
-	"io"
-	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -30,7 +25,7 @@ func stream(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, 
 		defer cancel()
 	}
 	s := openEvents(w)
-	defer s.close()
+	defer s.Close()
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.next(exec.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(oc.Recover(ctx, cause))}))
@@ -44,7 +39,7 @@ func stream(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, 
 	}
 	switch err := listener.End(); {
 	case errors.Is(context.Cause(ctx), web.ErrShutdown):
-		s.retry()
+		s.Retry()
 		return
 	case err != nil:
 		s.next(exec.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(err)}))
@@ -55,54 +50,20 @@ func stream(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, 
 // eventStream is an answer of server-sent events, in the distinct connections mode of GraphQL over SSE
 // (https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md): an event "next" for each result,
 // and "complete" after the last.
-type eventStream struct {
-	mu    sync.Mutex
-	w     http.ResponseWriter
-	quiet *time.Timer
-}
+type eventStream struct{ *web.Events }
 
 // openEvents begins a stream, which is to be closed before the handler returns.
-func openEvents(w http.ResponseWriter) *eventStream {
-	s := &eventStream{w: w}
-	w.Header().Set("Content-Type", typeEvents)
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // for proxies that would wait for more
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	s.quiet = time.AfterFunc(keepAlive, func() { s.send(":\n\n") })
-	s.retry()
+func openEvents(w http.ResponseWriter) eventStream {
+	s := eventStream{web.OpenEvents(w)}
+	s.Retry()
 	return s
 }
 
-// send writes what a client is to have at once, and tells whether it is still there.
-func (s *eventStream) send(text string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.w == nil {
-		return false
-	}
-	s.quiet.Reset(keepAlive)
-	_, err := io.WriteString(s.w, text)
-	return errors.Join(err, http.NewResponseController(s.w).Flush()) == nil
-}
-
-// retry says how long to wait, in milliseconds, before coming back when the stream breaks off:
-// differently long, so that those who lose a server together don't come back together.
-func (s *eventStream) retry() {
-	s.send("retry: " + strconv.Itoa(1000+rand.IntN(4000)) + "\n\n")
-}
-
 // next sends a result, which goes on one line: in JSON a line break is nothing but space.
-func (s *eventStream) next(resp *graphql.Response) bool {
+func (s eventStream) next(resp *graphql.Response) bool {
 	body, _ := encode(resp)
-	return s.send("event: next\ndata: " + strings.ReplaceAll(string(body), "\n", " ") + "\n\n")
+	return s.Send("next", strings.ReplaceAll(string(body), "\n", " "))
 }
 
 // complete has data, without which a browser's EventSource would not tell of it.
-func (s *eventStream) complete() { s.send("event: complete\ndata:\n\n") }
-
-func (s *eventStream) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.quiet.Stop()
-	s.w = nil
-}
+func (s eventStream) complete() { s.Send("complete", "") }

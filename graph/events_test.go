@@ -98,7 +98,7 @@ func TestEventsAreOneLine(t *testing.T) {
 	w := httptest.NewRecorder()
 	s := openEvents(w)
 	s.next(&graphql.Response{Data: json.RawMessage("{\"a\":\n[1,\r\n2]}")})
-	s.close()
+	s.Close()
 	var data []string
 	for lines := bufio.NewScanner(w.Body); lines.Scan(); {
 		if after, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
@@ -108,7 +108,7 @@ func TestEventsAreOneLine(t *testing.T) {
 	if len(data) != 1 || !json.Valid([]byte(data[0])) {
 		t.Errorf("data %q", data)
 	}
-	if s.send("late"); strings.Contains(w.Body.String(), "late") {
+	if s.Send("late", ""); strings.Contains(w.Body.String(), "late") {
 		t.Error("it is written to after its end")
 	}
 }

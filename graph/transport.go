@@ -137,7 +137,7 @@ func refuseDocument(w http.ResponseWriter, accept accepted, resp *graphql.Respon
 	switch accept.media {
 	case "":
 		s := openEvents(w)
-		defer s.close()
+		defer s.Close()
 		s.next(resp)
 		s.complete()
 	case typeJSON: // as the draft has it for clients of the time before

@@ -126,7 +126,7 @@ const progressEvery = 500 * time.Millisecond
 // reader is the version of what reads documents and cuts their text. It goes up with every change of
 // where chunks begin and end, of what they say, or of how their vectors are stored: chunks of two versions don't belong
 // together.
-const reader = 6
+const reader = 7
 
 // process takes over the chunks of a twin where there is one, and makes them otherwise.
 func (p *processing) process(ctx context.Context) error {

@@ -74,11 +74,13 @@ func (l *Listener) set(change func()) {
 
 // feed is what a subscription sends.
 type feed[T any] struct {
-	topic string
+	topic string // "" where there is none
 	// load reads what a message names, with the caller's rights of that moment. Without a message, at
 	// the beginning, every 10 seconds and when it is told that the caller may have lost something, it says whether the caller may listen at all, and gives what
 	// is to be sent even so.
 	load func(ctx context.Context, message []byte) ([]*T, error)
+	// own gives what comes without a message, until the context ends; nil where there is nothing such.
+	own func(context.Context) <-chan *T
 	// over tells the last state of the one object that is followed; nil where there are several.
 	over func(*T) bool
 }
@@ -88,7 +90,10 @@ type feed[T any] struct {
 // the right or what is listened to is gone, or the company is suspended, the subscription ends and says why. What the caller can't
 // see is passed over; what can't be read for another reason is told in its place.
 func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, error) {
-	topics := []string{f.topic}
+	var topics []string
+	if f.topic != "" {
+		topics = append(topics, f.topic)
+	}
 	if p := access.PrincipalOf(ctx); p != nil {
 		topics = append(topics, outbox.CallerTopic(p.UserID))
 	}
@@ -103,6 +108,8 @@ func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, erro
 	out := make(chan *T)
 	go func() {
 		defer close(out)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
 		err := (&sender[T]{r, listener, f, out}).run(ctx, heard, first)
 		listener.set(func() { listener.end = err })
 	}()
@@ -126,6 +133,10 @@ func (s *sender[T]) run(ctx context.Context, heard hearing, first []*T) error {
 	defer expiry.Stop()
 	recheck := time.NewTicker(recheckEvery)
 	defer recheck.Stop()
+	var own <-chan *T
+	if s.feed.own != nil {
+		own = s.feed.own(ctx)
+	}
 	for on := s.send(ctx, first); on; {
 		var message []byte
 		open := true
@@ -134,6 +145,9 @@ func (s *sender[T]) run(ctx context.Context, heard hearing, first []*T) error {
 		case <-expiry.C:
 			return Expired()
 		case <-recheck.C:
+		case obj := <-own:
+			on = s.send(ctx, []*T{obj})
+			continue
 		case message, open = <-heard.messages:
 			if len(message) == 0 {
 				message = nil // the caller may have lost something

@@ -351,3 +351,6 @@ func listCustomers[I any, P interface {
 
 func (a *api) queries() resolvers.Query      { return resolvers.Query{Resolver: a.r} }
 func (a *api) mutations() resolvers.Mutation { return resolvers.Mutation{Resolver: a.r} }
+func (a *api) subscriptions() resolvers.Subscription {
+	return resolvers.Subscription{Resolver: a.r}
+}

@@ -51,7 +51,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /permission/options/{type}/{region}/{account}": true,
 		"POST /context": true, "GET /context": true, "GET /context/{contextId}": true, "PUT /context/{contextId}": true,
 		"DELETE /context/{contextId}": true, "POST /context/upload/{contextId}": true, "GET /context/documents/{contextId}": true,
-		"DELETE /context/documents/{contextId}/{docId}": true, "POST /context/relevant-docs/{contextId}": true,
+		"DELETE /context/documents/{contextId}/{docId}": true, "POST /context/relevant-docs/{contextId}": true, "POST /context/answer/{contextId}": true,
 		"PUT /context/share/{contextId}": true,
 		"POST /permission":               true, "PUT /permission": true, "PATCH /permission/{permId}": true, "DELETE /permission/{permId}": true,
 		"POST /CognitiveDiagram/{id}/ExecuteAsJob": true, "GET /job/{job_id}": true,

@@ -60,6 +60,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerFinding()
 	a.registerSearch()
 	a.registerContexts()
+	a.registerAnswers()
 	a.registerAgents()
 	a.registerRuns()
 	a.registerSecrets()

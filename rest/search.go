@@ -70,7 +70,8 @@ type SearchOptions struct {
 
 func (o *SearchOptions) unrelated() bool { return o.IncludeUnrelated != nil && *o.IncludeUnrelated }
 
-type searchInput struct {
+// SearchInput is a search of one context.
+type SearchInput struct {
 	ContextPath
 	Body struct {
 		SearchOptions
@@ -100,7 +101,7 @@ func (a *api) registerContextSearch() {
 	}, a.searchContexts)
 }
 
-func (a *api) search(ctx context.Context, in *searchInput) (*one[[]SearchHit], error) {
+func (a *api) search(ctx context.Context, in *SearchInput) (*one[[]SearchHit], error) {
 	b := &in.Body
 	hits, err := a.queries().SearchContext(ctx, in.id(), b.Prompt, b.TopN, b.ScoreThreshold, b.MinRelevance, b.Mode, ids(b.DocumentIDs), b.unrelated(), b.Attributes.RawMessage)
 	if err != nil {

@@ -47,6 +47,7 @@ var graphOnly = map[string]string{
 	"users":        "GET /tenant/users lists those of a company, by the same filters",
 	"applications": "GET /permission/options lists them",
 
+	"Answer.done":                       "REST has the event done, and its JSON comes then",
 	"Application.code":                  "REST has ids",
 	"Document.originalUrl":              "GET /context/document/{id}/original has the file itself",
 	"Context.accountId":                 "a token of REST stands on the account",

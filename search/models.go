@@ -3,15 +3,18 @@ package search
 import (
 	"strings"
 
+	"canopy/internal/models/chat"
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
 	"canopy/internal/problem"
 )
 
-// Models are the embedding models of a server: the embedded one, and the one that is configured.
+// Models are those of a server: the embedded ones that compare words, and those that are configured.
 type Models struct {
 	// Embeddings is the configured model; nil where there is none.
 	Embeddings embed.Model
+	// Chat writes answers; nil where there is none.
+	Chat *chat.Client
 }
 
 // Default is the embedding model of new contexts: the configured server's, otherwise the embedded

@@ -25,20 +25,32 @@ type Passage struct {
 
 // mark finds the passage of a hit, and the words in its content that were looked for.
 func mark(h *Hit, s *passage.Sought) {
-	k := h.Chunk
-	places := placesOf(k)
-	begin := min(places[0].Offset, len(k.Content))
+	k, places := h.Chunk, placesOf(h.Chunk)
+	best, words := look(k, places, s)
+	at := places[max(0, sort.Search(len(places), func(i int) bool { return places[i].Offset > best.Start })-1)]
+	spans := inCharacters(k.Content, append([]passage.Span{best}, words...))
+	h.Passage = Passage{Span: spans[0], Content: k.Content[best.Start:best.End], Page: at.Page, Heading: at.Heading, Row: at.Row}
+	h.Highlights = spans[1:]
+}
+
+// look finds the passage of a chunk, and the words that are sought.
+func look(k *db.Chunk, places []chunk.Place, s *passage.Sought) (passage.Span, []passage.Span) {
 	var rows []int
 	for _, p := range places {
 		if p.Row > 0 {
 			rows = append(rows, p.Offset)
 		}
 	}
-	best, words := s.Find(k.Content, begin, min(k.OverlapBytes, len(k.Content)), rows)
-	at := places[max(0, sort.Search(len(places), func(i int) bool { return places[i].Offset > best.Start })-1)]
-	spans := inCharacters(k.Content, append([]passage.Span{best}, words...))
-	h.Passage = Passage{Span: spans[0], Content: k.Content[best.Start:best.End], Page: at.Page, Heading: at.Heading, Row: at.Row}
-	h.Highlights = spans[1:]
+	return s.Find(k.Content, min(places[0].Offset, len(k.Content)), min(k.OverlapBytes, len(k.Content)), rows)
+}
+
+// quote is the part of a hit that says most of a sentence; its passage where the two share no word.
+func (h *Hit) quote(sentence string) string {
+	best, words := look(h.Chunk, placesOf(h.Chunk), passage.For(sentence))
+	if len(words) == 0 {
+		return h.Passage.Content
+	}
+	return h.Content[best.Start:best.End]
 }
 
 // placesOf are those of a chunk; of one from before only its beginning is known, behind a row that is repeated as a header.

@@ -1,4 +1,4 @@
-// Package search finds the chunks of a context that are closest to a prompt: for the doors, whose
+// Package search finds the chunks of a context that are closest to a prompt, and answers questions from them: for the doors, whose
 // callers the resolvers have let in, and for the steps of runs.
 package search
 
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -57,6 +58,9 @@ type Engine struct {
 	vectors *vector.Cache
 	loads   *share.Gate[int64]
 	scans   *share.Gate[int64]
+	answers *share.Gate[int64]
+	// answerTime is how long a model may take for an answer, with all waiting for it.
+	answerTime time.Duration
 	// giving tells that memory is about to be given back.
 	giving atomic.Bool
 }
@@ -64,7 +68,7 @@ type Engine struct {
 // New makes an engine with the models of a server. vectors bounds the memory of the indexes that are
 // kept.
 func New(store *db.Store, models Models, vectors *vector.Cache) *Engine {
-	return &Engine{Models: models, store: store, vectors: vectors, loads: share.NewGate[int64](loadPlaces), scans: share.NewGate[int64](scanPlaces)}
+	return &Engine{Models: models, store: store, vectors: vectors, loads: share.NewGate[int64](loadPlaces), scans: share.NewGate[int64](scanPlaces), answers: newAnswers(), answerTime: answerTime}
 }
 
 // Stats tells of the indexes that are kept.

@@ -15,8 +15,17 @@ var errFormat = errors.New("not in the Cranfield format")
 
 // entry is a document or a query.
 type entry struct {
-	ID   int
-	Text string
+	ID    int
+	Title string // with which Text begins; "" for none
+	Text  string
+}
+
+// markdown is a document whose title is a heading.
+func (e entry) markdown() string {
+	if e.Title == "" {
+		return e.Text
+	}
+	return "# " + strings.Join(strings.Fields(e.Title), " ") + "\n\n" + strings.TrimSpace(strings.TrimPrefix(e.Text, e.Title))
 }
 
 // collection is a test collection: documents, queries, and which documents were judged relevant.
@@ -75,7 +84,7 @@ func parseRecords(r io.Reader) ([]entry, error) {
 		if !strings.HasPrefix(body, head) {
 			body = head + "\n" + body
 		}
-		texts[len(texts)-1].Text = body
+		texts[len(texts)-1].Title, texts[len(texts)-1].Text = head, body
 		title.Reset()
 		words.Reset()
 	}

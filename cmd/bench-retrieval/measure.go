@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"slices"
+	"time"
 )
 
 // depth is where nDCG and the reciprocal rank stop looking; recallDepth where recall does.
@@ -17,6 +18,8 @@ type quality struct {
 	NDCG10  float64 // normalised discounted cumulative gain of the first ten, binary relevance
 	Recall5 float64 // part of the relevant documents among the first five
 	MRR     float64 // mean reciprocal rank of the first relevant document among the first ten
+	Curve   curve
+	Each    time.Duration // that a query took; 0 where that was not measured
 }
 
 // searchFunc returns document ids, best first, for a query's text.
@@ -38,9 +41,15 @@ func evaluate(c collection, search searchFunc) (quality, error) {
 		q.NDCG10 += ndcg(ranked, relevant, depth)
 		q.Recall5 += recallAt(ranked, relevant, recallDepth)
 		q.MRR += reciprocalRank(ranked, relevant, depth)
+		for level, precision := range curveOf(ranked, relevant) {
+			q.Curve[level] += precision
+		}
 	}
 	if n := float64(q.Queries); n > 0 {
 		q.NDCG10, q.Recall5, q.MRR = q.NDCG10/n, q.Recall5/n, q.MRR/n
+		for level := range q.Curve {
+			q.Curve[level] /= n
+		}
 	}
 	return q, nil
 }

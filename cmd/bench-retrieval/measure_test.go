@@ -71,6 +71,9 @@ func TestCranfield(t *testing.T) {
 	if want := "heat transfer\nconduction of heat in composite slabs"; c.Documents[1].Text != want {
 		t.Errorf("document 2 is %q, want %q", c.Documents[1].Text, want)
 	}
+	if want := "# heat transfer\n\nconduction of heat in composite slabs"; c.Documents[1].markdown() != want {
+		t.Errorf("document 2 in Markdown is %q, want %q", c.Documents[1].markdown(), want)
+	}
 	if q := c.Queries[1]; q.ID != 2 || q.Text != "heat conduction in slabs" {
 		t.Errorf("query 2 is %+v: its id must be its position", q)
 	}
@@ -141,7 +144,7 @@ func TestBestChunks(t *testing.T) {
 }
 
 func TestBM25(t *testing.T) {
-	b := newBM25([]entry{{1, "wing wing"}, {2, "wing drag"}, {3, "drag"}})
+	b := newBM25([]entry{{ID: 1, Text: "wing wing"}, {ID: 2, Text: "wing drag"}, {ID: 3, Text: "drag"}})
 	got, err := b.search("wings")
 	if err != nil || !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("ranking %v, %v", got, err)
@@ -162,7 +165,7 @@ func TestLexicalModelsFindWhatBM25Finds(t *testing.T) {
 	for name, s := range searches {
 		t.Run(name, func(t *testing.T) {
 			q, err := evaluate(c, s)
-			if want := (quality{Queries: 2, NDCG10: 1, Recall5: 1, MRR: 1}); err != nil || q != want {
+			if want := (quality{Queries: 2, NDCG10: 1, Recall5: 1, MRR: 1, Curve: curve{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}); err != nil || q != want {
 				t.Errorf("quality %+v, %v, want %+v", q, err, want)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/client"
 	"canopy/internal/devstack"
+	"canopy/search"
 )
 
 // The patience with a platform that starts, and with one that processes documents.
@@ -107,8 +109,8 @@ type searcher struct {
 	documents map[int64]int // the collection's id of a document
 }
 
-// index uploads a collection and waits until it can be searched.
-func (p *platform) index(ctx context.Context, documents []entry) (*searcher, error) {
+// index uploads a collection and waits until it can be searched. chunk is the size of chunks of documents under headings, which don't overlap; 0 for plain ones.
+func (p *platform) index(ctx context.Context, documents []entry, chunk int) (*searcher, error) {
 	var made struct {
 		ID             int64
 		EmbeddingModel string
@@ -124,10 +126,16 @@ func (p *platform) index(ctx context.Context, documents []entry) (*searcher, err
 	if err != nil {
 		return nil, err
 	}
+	if chunk > 0 {
+		err = p.GraphQL(ctx, `mutation($id: ID!, $n: Int!) { updateContext(input: {id: $id, chunkSize: $n, overlap: 0}) { context { chunkSize } } }`, map[string]any{"id": made.ID, "n": chunk}, nil)
+		if err != nil {
+			return nil, err
+		}
+	}
 	group, uploading := errgroup.WithContext(ctx)
 	group.SetLimit(uploaders)
 	for _, d := range documents {
-		group.Go(func() error { return p.upload(uploading, made.ID, d) })
+		group.Go(func() error { return p.upload(uploading, made.ID, d, chunk > 0) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
@@ -136,12 +144,15 @@ func (p *platform) index(ctx context.Context, documents []entry) (*searcher, err
 	return s, s.wait(ctx, len(documents))
 }
 
-func (p *platform) upload(ctx context.Context, contextID int64, d entry) error {
-	text := d.Text
+func (p *platform) upload(ctx context.Context, contextID int64, d entry, headed bool) error {
+	text, ending := d.Text, ".txt"
+	if headed {
+		text, ending = d.markdown(), ".md"
+	}
 	if strings.TrimSpace(text) == "" {
 		text = "(empty)" // the collection has a document without text, and an upload must have some
 	}
-	return p.Upload(ctx, contextID, strconv.Itoa(d.ID)+".txt", strings.NewReader(text))
+	return p.Upload(ctx, contextID, strconv.Itoa(d.ID)+ending, strings.NewReader(text))
 }
 
 // wait waits until all documents are ready.
@@ -168,7 +179,7 @@ func (s *searcher) wait(ctx context.Context, n int) error {
 			case "ready":
 				ready++
 			}
-			id, err := strconv.Atoi(strings.TrimSuffix(d.OriginalName, ".txt"))
+			id, err := strconv.Atoi(strings.TrimSuffix(d.OriginalName, path.Ext(d.OriginalName)))
 			if err != nil {
 				return err
 			}
@@ -187,12 +198,12 @@ func (s *searcher) wait(ctx context.Context, n int) error {
 }
 
 // search ranks the collection's documents for a query.
-func (s *searcher) search(ctx context.Context, query string) ([]int, error) {
+func (s *searcher) search(ctx context.Context, query string, mode search.Mode) ([]int, error) {
 	var hits []struct {
 		DocID      int64
 		Similarity float64
 	}
-	if err := s.p.Call(ctx, http.MethodPost, fmt.Sprintf("/context/relevant-docs/%d", s.context), map[string]string{"prompt": query}, &hits); err != nil {
+	if err := s.p.Call(ctx, http.MethodPost, fmt.Sprintf("/context/relevant-docs/%d", s.context), map[string]any{"prompt": query, "mode": mode}, &hits); err != nil {
 		return nil, err
 	}
 	var ranked []int

@@ -76,7 +76,7 @@ func TestPassagesCiteHeadingsAndRows(t *testing.T) {
 		{book, "doctor note", "### Illness\n\nA doctor’s note is needed from the third day.", "doctor note", "Staff > Leave > Illness", nil},
 		{book, "héros", "🎉 Naïve héros rest.", "héros", "Staff > Leave > Illness", nil},
 		{book, "trains", "Trains before planes.", "Trains", "Staff > Travel", nil},
-		{book, "dunlin length", "Dunlin\t18 cm", "Dunlin Length Dunlin", "Field guide > Birds of the coast > Waders", nil},
+		{book, "dunlin length", "Bird: Dunlin; Length: 18 cm", "Dunlin Length Dunlin Length", "Field guide > Birds of the coast > Waders", nil},
 		{table, "bolt-150", "bolt-150,shade150", "bolt 150", nil, 152.0},
 	} {
 		passage, words := passageOf(t, s, token, c.context, c.prompt)

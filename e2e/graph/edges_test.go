@@ -39,6 +39,7 @@ func (w way) along(f *ast.FieldDefinition) way {
 var alone = map[string]string{
 	"Me": "the caller", "Grant": "the caller's", "Session": "the caller's", "PageInfo": "one for each page",
 	"PermissionOptions": "one for each query", "PermissionOption": "of PermissionOptions", "SearchHit": "at most as many as are asked for", "Passage": "of SearchHit", "Highlight": "of SearchHit",
+	"Answer": "one for each question", "Citation": "of Answer, whose hits were found by one search", "AnswerWarning": "of Answer",
 	"BulkError": "of a change of many", "CreatePermissionsResult": "of a change of many", "CreateUsersResult": "of a change of many",
 	"RemoveUsersResult": "of a change of many", "AuditAction": "the same for all",
 	"Operations": "one for the platform, whose rows TestOperations counts statements of", "WorkQueue": "of Operations", "Worker": "of Operations",

@@ -186,7 +186,7 @@ func fitting(op, member string, v hostile) hostile {
 		v.must = accepted
 	case strings.HasSuffix(op, "Secret") && member == "value": // which is sealed
 		v.text = ""
-	case op == "requestReset", op == "endSession", op == "searchContext", op == "searchContexts": // which answer, and keep nothing
+	case op == "requestReset", op == "endSession", op == "searchContext", op == "searchContexts", op == "askContext": // which answer, and keep nothing
 		v.text = ""
 	case (op == "createUser" || op == "createPermission") && member == "name": // whose words are kept as two names
 		v.text = strings.TrimSpace(v.text)

@@ -194,6 +194,7 @@ func (d *deputy) subscribes(t *testing.T, y *yard) {
 	inContext := desk.freshContext()
 	for _, s := range append(y.subscriptions(),
 		subscription{name: "auditEvent", query: `subscription { auditEvent { action } }`, tell: func() { subscriptionRows()[0].change(y.world, y.target) }},
+		subscription{name: "askContext", query: `subscription { askContext(contextId: ` + platform.Decimal(inContext) + `, prompt: "a word") { text } }`, tell: func() {}},
 		subscription{name: "documentUpdated", query: `subscription { documentUpdated(contextId: ` + platform.Decimal(inContext) + `) { status } }`, tell: func() {
 			y.Upload(y.desk[asOwner], inContext, y.unique()+".txt", []byte(y.unique()))
 		}}) {

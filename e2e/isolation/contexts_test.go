@@ -122,6 +122,9 @@ func contextRows() []restRow {
 		{op: "searchContext", path: func(a *ask) []any { return []any{a.aSearchedContext()} }, body: func(*ask) any {
 			return object{"prompt": "a word"}
 		}, want: onDesk},
+		{op: "askContext", path: func(a *ask) []any { return []any{a.aSearchedContext()} }, body: func(*ask) any {
+			return object{"prompt": "a word"}
+		}, want: onDesk},
 	}
 	for i := range rows {
 		rows[i].assistant = true

@@ -39,6 +39,25 @@ func TestDocumentSubscription(t *testing.T) {
 	})
 }
 
+// TestAnswerSubscription asks a context as every kind of caller.
+func TestAnswerSubscription(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	contextID := (&ask{world: w, as: asOwner}).aSearchedContext()
+	query := fmt.Sprintf(`subscription { askContext(contextId: %d, prompt: "a word") { text warnings { code } citations { quote hit { document { displayName } } } } }`, contextID)
+	want := w.answers(onDesk, rulesOf(query), true)
+	for _, as := range everybody {
+		t.Run(string(as), func(t *testing.T) {
+			if c := want.wants(as, false); c != getsOK {
+				w.isRefused(t, query, w.desk[as], c.quoted())
+			} else if line := <-w.Stream(t, query, w.desk[as]); !strings.Contains(line, `"data":{"askContext":{"text":"`) {
+				t.Errorf("%s", line)
+			}
+		})
+	}
+	w.quiet(t)
+}
+
 // hearsReady uploads documents until the listener, whose subscription takes a moment to begin, has
 // heard of one that it is ready.
 func (w *world) hearsReady(t *testing.T, contextID int64, next func() string) {

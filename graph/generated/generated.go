@@ -336,6 +336,7 @@ type SessionResolver interface {
 }
 type SubscriptionResolver interface {
 	AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, error)
+	AskContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, minRelevance *float64, mode *string, documentIds []*globalid.ID, includeUnrelated bool, attributes json.RawMessage) (<-chan *search.Answer, error)
 	DocumentUpdated(ctx context.Context, contextID globalid.ID) (<-chan *db.Document, error)
 	RunUpdated(ctx context.Context, jobKey string) (<-chan *db.Run, error)
 	WebhookDeliveryUpdated(ctx context.Context, destinationID globalid.ID) (<-chan *db.Delivery, error)
@@ -1977,6 +1978,47 @@ type Highlight {
   end: Int!
 }
 
+"What documents say to a question, so far."
+type Answer {
+  "The answer so far: what is added comes at its end."
+  text: String!
+  "Nothing more comes."
+  done: Boolean!
+  "No document that was searched has an answer: ` + "`" + `text` + "`" + ` says so."
+  nothingFound: Boolean!
+  "What the sentences of the answer go by, in their order. A sentence has its own when it is over."
+  citations: [Citation!]!
+  "What is wrong with the answer."
+  warnings: [AnswerWarning!]!
+}
+
+"What a part of an answer goes by."
+type Citation {
+  "The sentences of the hit that say most of it, as they stand in the document."
+  quote: String!
+  "Where the part begins in the answer's text, in characters (code points)."
+  start: Int!
+  "Where it ends."
+  end: Int!
+  "The chunk that the quote is from."
+  hit: SearchHit!
+}
+
+"What is wrong with an answer."
+type AnswerWarning {
+  """
+  What it is about: ` + "`" + `citation_removed` + "`" + `, where the model cited a passage that it was not given; ` + "`" + `uncited` + "`" + `, where it cited none for a
+  sentence; ` + "`" + `cut_off` + "`" + `, where it did not come to an end; ` + "`" + `model_failed` + "`" + `, where it gave nothing, and the answer is the best passages.
+  """
+  code: String!
+  "A sentence for a person."
+  message: String!
+  "Where the sentence that it is about begins in the answer's text, in characters (code points); null where it is about the whole."
+  start: Int
+  "Where it ends."
+  end: Int
+}
+
 # ---------------------------------------------------------------------------------------------
 # The caller
 
@@ -3184,6 +3226,30 @@ type Mutation {
 type Subscription {
   "Changes within reach, as they happen. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   auditEvent: AuditEvent! @needs(app: [TENANT], right: "audit.read")
+  """
+  The answer to a question from a context's ready documents, as it is written: each event has all of it so far. It is written by the server's
+  chat model from what ` + "`" + `searchContext` + "`" + ` finds, and cites it; without a model it is the passages that fit best. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
+  """
+  askContext(
+    "The context."
+    contextId: ID!
+    "The question."
+    prompt: String!
+    "From how many hits at most, 1 to 100; the context's own number when left out."
+    topN: Int
+    "Smallest similarity of a hit, 0 to 1, in every mode; the context's own when left out."
+    scoreThreshold: Float
+    "Smallest relevance of a hit, 0 to 1, in every mode; when left out 0.05 where a model answers, 0.2 without one, or 0 with ` + "`" + `includeUnrelated` + "`" + `."
+    minRelevance: Float
+    "What to compare; the context's own when left out."
+    mode: SearchMode
+    "Only these documents; all when left out."
+    documentIds: [ID!]
+    "Takes chunks without any likeness too, where there is room and the threshold is 0."
+    includeUnrelated: Boolean! = false
+    "Only documents whose attributes fit, as in ` + "`" + `searchContext` + "`" + `."
+    attributes: JSON
+  ): Answer! @needs(app: [ASSISTANT], right: "context.read")
   "The documents of a context as their processing goes on. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   documentUpdated("The context." contextId: ID!): Document! @needs(app: [ASSISTANT], right: "context.read")
   "A run as it is now, and then each time that it has moved on, until it has ended. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
@@ -7274,6 +7340,84 @@ func (ec *executionContext) field_Query_webhookDestinations_args(ctx context.Con
 	return args, nil
 }
 
+func (ec *executionContext) field_Subscription_askContext_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "contextId",
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["contextId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "prompt",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["prompt"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "topN",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["topN"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "scoreThreshold",
+		func(ctx context.Context, v any) (*float64, error) {
+			return ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["scoreThreshold"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "minRelevance",
+		func(ctx context.Context, v any) (*float64, error) {
+			return ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minRelevance"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "mode",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOSearchMode2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["mode"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "documentIds",
+		func(ctx context.Context, v any) ([]*globalid.ID, error) {
+			return ec.unmarshalOID2ᚕᚖcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["documentIds"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeUnrelated"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "attributes",
+		func(ctx context.Context, v any) (json.RawMessage, error) {
+			return ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["attributes"] = arg8
+	return args, nil
+}
+
 func (ec *executionContext) field_Subscription_documentUpdated_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -8548,6 +8692,92 @@ func (ec *executionContext) fieldContext_AgentRevisionEdge_node(_ context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Answer_text(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Text)
+}
+
+func (ec *executionContext) _Answer_done(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Done)
+}
+
+func (ec *executionContext) _Answer_nothingFound(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.NothingFound)
+}
+
+func (ec *executionContext) _Answer_citations(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Answer_citations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Citations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*search.Citation) graphql.Marshaler {
+			return ec.marshalNCitation2ᚕᚖcanopyᚋsearchᚐCitationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Answer_citations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Answer",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Answer_warnings(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Answer_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*search.AnswerWarning) graphql.Marshaler {
+			return ec.marshalNAnswerWarning2ᚕᚖcanopyᚋsearchᚐAnswerWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Answer_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Answer",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AnswerWarning_code(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+}
+
+func (ec *executionContext) _AnswerWarning_message(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+}
+
+func (ec *executionContext) _AnswerWarning_start(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Start)
+}
+
+func (ec *executionContext) _AnswerWarning_end(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.End)
+}
+
 func (ec *executionContext) _ApiKey_id(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
@@ -9553,6 +9783,47 @@ func (ec *executionContext) _ChunkEdge_node(ctx context.Context, field graphql.C
 func (ec *executionContext) fieldContext_ChunkEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "ChunkEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Citation_quote(ctx context.Context, field graphql.CollectedField, obj *search.Citation) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Quote)
+}
+
+func (ec *executionContext) _Citation_start(ctx context.Context, field graphql.CollectedField, obj *search.Citation) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Start)
+}
+
+func (ec *executionContext) _Citation_end(ctx context.Context, field graphql.CollectedField, obj *search.Citation) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.End)
+}
+
+func (ec *executionContext) _Citation_hit(ctx context.Context, field graphql.CollectedField, obj *search.Citation) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Citation_hit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Hit, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *search.Hit) graphql.Marshaler {
+			return ec.marshalNSearchHit2ᚖcanopyᚋsearchᚐHit(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Citation_hit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Citation",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -19396,6 +19667,47 @@ func (ec *executionContext) fieldContext_Subscription_auditEvent(_ context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Subscription_askContext(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return live.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_askContext(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().AskContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["minRelevance"].(*float64), fc.Args["mode"].(*string), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *search.Answer) graphql.Marshaler {
+			return ec.marshalNAnswer2ᚖcanopyᚋsearchᚐAnswer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_askContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_askContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Subscription_documentUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
 	return live.ResolveField(
 		ctx,
@@ -27011,6 +27323,119 @@ func (ec *executionContext) _AgentRevisionEdge(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var answerImplementors = []string{"Answer"}
+
+func (ec *executionContext) _Answer(ctx context.Context, sel ast.SelectionSet, obj *search.Answer) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, answerImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Answer")
+		case "text":
+			out.Values[i] = ec._Answer_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "done":
+			out.Values[i] = ec._Answer_done(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nothingFound":
+			out.Values[i] = ec._Answer_nothingFound(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "citations":
+			out.Values[i] = ec._Answer_citations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._Answer_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var answerWarningImplementors = []string{"AnswerWarning"}
+
+func (ec *executionContext) _AnswerWarning(ctx context.Context, sel ast.SelectionSet, obj *search.AnswerWarning) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, answerWarningImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AnswerWarning")
+		case "code":
+			out.Values[i] = ec._AnswerWarning_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "message":
+			out.Values[i] = ec._AnswerWarning_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "start":
+			out.Values[i] = ec._AnswerWarning_start(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._AnswerWarning_end(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var apiKeyImplementors = []string{"ApiKey", "Node"}
 
 func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, obj *db.APIKey) graphql.Marshaler {
@@ -27905,6 +28330,60 @@ func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet
 			}
 		case "node":
 			out.Values[i] = ec._ChunkEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var citationImplementors = []string{"Citation"}
+
+func (ec *executionContext) _Citation(ctx context.Context, sel ast.SelectionSet, obj *search.Citation) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, citationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Citation")
+		case "quote":
+			out.Values[i] = ec._Citation_quote(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "start":
+			out.Values[i] = ec._Citation_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._Citation_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "hit":
+			out.Values[i] = ec._Citation_hit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -33915,6 +34394,8 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 	switch fields[0].Name {
 	case "auditEvent":
 		return ec._Subscription_auditEvent(ctx, fields[0])
+	case "askContext":
+		return ec._Subscription_askContext(ctx, fields[0])
 	case "documentUpdated":
 		return ec._Subscription_documentUpdated(ctx, fields[0])
 	case "runUpdated":
@@ -36073,6 +36554,46 @@ func (ec *executionContext) marshalNAgentRevisionEdge2ᚕcanopyᚋresolversᚐEd
 	return ret
 }
 
+func (ec *executionContext) marshalNAnswer2canopyᚋsearchᚐAnswer(ctx context.Context, sel ast.SelectionSet, v search.Answer) graphql.Marshaler {
+	return ec._Answer(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAnswer2ᚖcanopyᚋsearchᚐAnswer(ctx context.Context, sel ast.SelectionSet, v *search.Answer) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Answer(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAnswerWarning2ᚕᚖcanopyᚋsearchᚐAnswerWarningᚄ(ctx context.Context, sel ast.SelectionSet, v []*search.AnswerWarning) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAnswerWarning2ᚖcanopyᚋsearchᚐAnswerWarning(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAnswerWarning2ᚖcanopyᚋsearchᚐAnswerWarning(ctx context.Context, sel ast.SelectionSet, v *search.AnswerWarning) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AnswerWarning(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNApiKey2ᚕᚖcanopyᚋdbᚐAPIKeyᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.APIKey) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -36389,6 +36910,32 @@ func (ec *executionContext) marshalNChunkEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ct
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNCitation2ᚕᚖcanopyᚋsearchᚐCitationᚄ(ctx context.Context, sel ast.SelectionSet, v []*search.Citation) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCitation2ᚖcanopyᚋsearchᚐCitation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCitation2ᚖcanopyᚋsearchᚐCitation(ctx context.Context, sel ast.SelectionSet, v *search.Citation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Citation(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNConfirmTotpInput2canopyᚋresolversᚐConfirmTotpInput(ctx context.Context, v any) (resolvers.ConfirmTotpInput, error) {

@@ -36,12 +36,13 @@ func (p *Platform) wireAssistant(ctx context.Context) (err error) {
 			return fmt.Errorf("CANOPY_EMBEDDINGS_URL: %w", err)
 		}
 	}
-	r.Search = search.New(p.Store, models, vector.NewCache(p.Config.VectorCache, indexTimeout))
 	if c := p.Config.Chat; c.URL != "" {
-		if r.Chat, err = chat.New(openai.Config{URL: c.URL, Key: c.APIKey}, c.Model); err != nil {
+		if models.Chat, err = chat.New(openai.Config{URL: c.URL, Key: c.APIKey}, c.Model); err != nil {
 			return fmt.Errorf("CANOPY_CHAT_URL: %w", err)
 		}
 	}
+	r.Chat = models.Chat
+	r.Search = search.New(p.Store, models, vector.NewCache(p.Config.VectorCache, indexTimeout))
 	return nil
 }
 

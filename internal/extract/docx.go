@@ -18,7 +18,11 @@ func readDOCX(ctx context.Context, src source, limits Limits) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	styles, err := pkg.headingStyles()
+	styles, err := pkg.styles()
+	if err != nil {
+		return nil, err
+	}
+	lists, err := pkg.lists()
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +36,7 @@ func readDOCX(ctx context.Context, src source, limits Limits) (*Result, error) {
 	}
 	b.section()
 	body := newWordReader(b, styles)
-	body.notes = notes
+	body.notes, body.lists = notes, lists
 	if err := pkg.read(pkg.main, body.read); err != nil {
 		return nil, err
 	}

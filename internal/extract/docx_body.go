@@ -12,16 +12,20 @@ import (
 // each paragraph, a line for each table row with tabs between its cells, list items with a dash.
 // Deleted text, field codes and the fallbacks of alternate content are passed over.
 type wordReader struct {
-	b        *textBuilder
-	headings map[string]int
-	notes    map[string]string // by "footnote:1", "endnote:1"
+	b      *textBuilder
+	styles map[string]wordStyle
+	lists  *wordLists
+	notes  map[string]string // by "footnote:1", "endnote:1"
 
 	para     wordParagraph
-	refs     []string // notes that were referred to and not written yet
-	fields   []bool   // open complex fields; true while in their code
-	tables   int      // how many tables are open
-	cells    int      // cells begun in the outer table's row
-	cellText bool     // the outer table's cell has text already
+	refs     []string     // notes that were referred to and not written yet
+	fields   []bool       // open complex fields; true while in their code
+	tables   int          // how many tables are open
+	outer    *textBuilder // what the outer table stands in, while its rows are collected in b
+	head     bool         // the outer table's row is of its header
+	cells    int          // cells begun in the outer table's row
+	span     int          // columns that the outer table's cell takes beyond its own
+	cellText bool         // the outer table's cell has text already
 }
 
 // wordParagraph is the paragraph that is being read. One inside a text box ends the outer one, whose
@@ -29,13 +33,14 @@ type wordReader struct {
 type wordParagraph struct {
 	begun   bool // its first text is written, at start
 	start   int
-	heading int  // its level; 0 for none
-	item    bool // of a list, at this level from 0
-	level   int
+	heading int    // its level; 0 for none
+	list    string // the number of the list that it is an item of; "0" for none, "" where its style says
+	level   int    // in the list, from 0
+	style   wordStyle
 }
 
-func newWordReader(b *textBuilder, headings map[string]int) *wordReader {
-	return &wordReader{b: b, headings: headings}
+func newWordReader(b *textBuilder, styles map[string]wordStyle) *wordReader {
+	return &wordReader{b: b, styles: styles, lists: &wordLists{}}
 }
 
 // read reads a whole part.
@@ -89,7 +94,7 @@ func isTextElement(name xml.Name) bool {
 // skipped are the elements whose content is not part of the text.
 var skipped = map[string]bool{
 	"w:del": true, "w:moveFrom": true, "w:instrText": true, "w:delText": true, "w:delInstrText": true,
-	"w:rPr": true, "w:tblPr": true, "w:tblGrid": true, "w:trPr": true, "w:tcPr": true, "w:sectPr": true,
+	"w:rPr": true, "w:tblPr": true, "w:tblGrid": true, "w:sectPr": true,
 	"w:sdtPr": true, "w:rt": true, "w:tabs": true, "w:pPrChange": true, "mc:Fallback": true,
 }
 
@@ -107,18 +112,21 @@ func (r *wordReader) start(x *xmlReader, e xml.StartElement) error {
 	case "tbl":
 		if r.tables++; r.tables == 1 {
 			r.b.paragraph()
+			r.outer, r.b = r.b, newTextBuilder(Limits{Text: r.b.limit})
 		}
 	case "tr":
 		r.startRow()
 	case "tc":
 		r.startCell()
+	case "tblHeader", "gridSpan", "vMerge":
+		r.cellProperty(e)
 	case "pStyle":
-		r.para.heading = max(r.para.heading, r.headings[attr(e, "val")])
+		r.para.style = r.styles[attr(e, "val")]
+		r.para.heading = max(r.para.heading, r.para.style.level)
 	case "outlineLvl":
 		r.para.heading = outlineLevel(attr(e, "val"))
 	case "numId":
-		// Number 0 takes a style's list away (17.9.18).
-		r.para.item = attr(e, "val") != "0"
+		r.para.list = attr(e, "val")
 	case "ilvl":
 		r.para.level, _ = strconv.Atoi(attr(e, "val"))
 	case "fldChar":
@@ -159,7 +167,11 @@ func (r *wordReader) end(name xml.Name) {
 	case "p":
 		r.endParagraph()
 	case "tbl":
-		r.tables = max(0, r.tables-1)
+		if r.tables = max(0, r.tables-1); r.tables == 0 && r.outer != nil {
+			rows := r.b
+			r.b, r.outer, r.para = r.outer, nil, wordParagraph{}
+			writeTable(r.b, rows.text.String(), false)
+		}
 	}
 }
 
@@ -179,7 +191,26 @@ func (r *wordReader) field(kind string) {
 func (r *wordReader) startRow() {
 	if r.tables == 1 {
 		r.b.newline()
-		r.cells = 0
+		r.cells, r.span, r.head = 0, 0, false
+	}
+}
+
+// cellProperty takes what is said of the outer table's row, or of its cell, before the text.
+func (r *wordReader) cellProperty(e xml.StartElement) {
+	if r.tables != 1 {
+		return
+	}
+	value := attr(e, "val")
+	switch e.Name.Local {
+	case "tblHeader":
+		r.head = value != "0" && value != "false"
+	case "gridSpan":
+		n, _ := strconv.Atoi(value)
+		r.span = min(max(n, 1), maxSpan) - 1
+	case "vMerge":
+		if value != "restart" {
+			r.b.write(sameCell)
+		}
 	}
 }
 
@@ -188,9 +219,12 @@ func (r *wordReader) startCell() {
 		return
 	}
 	if r.cells++; r.cells > 1 {
-		r.b.write("\t")
+		r.b.write(strings.Repeat("\t", 1+r.span))
 	}
-	r.cellText = false
+	r.cellText, r.span = false, 0
+	if r.head {
+		r.b.write(headCell)
+	}
 }
 
 // write adds text to the paragraph. In a table a line end would end the row, so it is a space.
@@ -214,25 +248,42 @@ var cellBreaks = strings.NewReplacer("\n", " ", "\t", " ")
 // a list item, or a space within a table's cell.
 func (r *wordReader) begin() {
 	r.para.begun = true
+	label, level := r.label()
 	switch {
 	case r.tables > 0:
 		if r.cellText {
 			r.b.write(" ")
 		}
-	case r.para.item:
+	case label != "" && r.para.heading == 0:
 		r.b.newline()
+		label = strings.Repeat("  ", level) + label
 	default:
 		r.b.paragraph()
 	}
 	r.para.start = r.b.len()
-	if r.para.item {
-		r.b.write(strings.Repeat("  ", min(max(r.para.level, 0), 8)) + "- ")
+	if bullet := strings.HasSuffix(label, "- "); !bullet || r.tables == 0 && r.para.heading == 0 {
+		r.b.write(label)
 	}
 }
 
+// label counts the paragraph in its list, and gives what stands before it. Number 0 takes the style's list away (17.9.18).
+func (r *wordReader) label() (label string, level int) {
+	list, level := r.para.list, r.para.level
+	if list == "" {
+		list, level = r.para.style.list, r.para.style.at
+	}
+	if list == "" || list == "0" {
+		return "", 0
+	}
+	return r.lists.label(list, level), min(max(level, 0), 8)
+}
+
 func (r *wordReader) endParagraph() {
+	if !r.para.begun {
+		r.label() // an item without text counts
+	}
 	if r.para.heading > 0 && r.para.begun && r.tables == 0 {
-		if title := r.b.text.String()[r.para.start:]; !isBlank(title) {
+		if title := r.b.text.String()[min(r.para.start, r.b.len()):]; !isBlank(title) {
 			r.b.mark(Mark{Offset: r.para.start, Heading: title, Level: r.para.heading})
 		}
 	}

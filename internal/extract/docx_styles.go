@@ -6,19 +6,20 @@ import (
 	"strings"
 )
 
-// wordStyle is what a paragraph style says about headings.
+// wordStyle is what a paragraph style says about headings and lists.
 type wordStyle struct {
-	level   int // of the heading that it makes; 0 for none
+	level   int    // of the heading that it makes; 0 for none
+	list    string // the number of its list; "0" for none, "" where it says nothing
+	at      int    // the list's level
 	basedOn string
 }
 
 // maxStyleChain is how far basedOn is followed; a cycle ends there.
 const maxStyleChain = 20
 
-// headingStyles gives the ids of the paragraph styles that make a heading: those with an outline
-// level (ECMA-376 part 1, 17.3.1.20), those named "heading 1" to "heading 9" or "Title", and those
-// based on one of them.
-func (p *wordPackage) headingStyles() (map[string]int, error) {
+// styles gives the paragraph styles by their ids, each with what it has of those that it is based on. A heading is made by those with
+// an outline level (ECMA-376 part 1, 17.3.1.20), and by those named "heading 1" to "heading 9" or "Title".
+func (p *wordPackage) styles() (map[string]wordStyle, error) {
 	parts, err := p.side("styles")
 	if err != nil || len(parts) == 0 {
 		return nil, err
@@ -27,13 +28,13 @@ func (p *wordPackage) headingStyles() (map[string]int, error) {
 	if err := p.read(parts[0], func(x *xmlReader) error { return readStyles(x, styles) }); err != nil {
 		return nil, err
 	}
-	headings := map[string]int{}
+	whole := map[string]wordStyle{}
 	for id := range styles {
-		if level := styleLevel(styles, id); level > 0 {
-			headings[id] = level
+		if style := wholeStyle(styles, id); style.level > 0 || style.list != "" {
+			whole[id] = style
 		}
 	}
-	return headings, nil
+	return whole, nil
 }
 
 func readStyles(x *xmlReader, styles map[string]*wordStyle) error {
@@ -54,6 +55,10 @@ func readStyles(x *xmlReader, styles map[string]*wordStyle) error {
 			style.basedOn = attr(e, "val")
 		case "outlineLvl":
 			style.level = outlineLevel(attr(e, "val"))
+		case "numId":
+			style.list = attr(e, "val")
+		case "ilvl":
+			style.at = levelNumber(attr(e, "val"))
 		}
 		return nil
 	})
@@ -81,16 +86,20 @@ func outlineLevel(value string) int {
 	return level + 2
 }
 
-func styleLevel(styles map[string]*wordStyle, id string) int {
+// wholeStyle is a style with what it doesn't say itself.
+func wholeStyle(styles map[string]*wordStyle, id string) (whole wordStyle) {
 	for range maxStyleChain {
 		style := styles[id]
 		if style == nil {
-			return 0
+			break
 		}
-		if style.level > 0 {
-			return style.level
+		if whole.level == 0 {
+			whole.level = style.level
+		}
+		if whole.list == "" {
+			whole.list, whole.at = style.list, style.at
 		}
 		id = style.basedOn
 	}
-	return 0
+	return whole
 }

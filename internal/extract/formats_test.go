@@ -28,7 +28,7 @@ var documents = []struct {
 		file: "report.docx", format: DOCX,
 		want: []string{
 			"Harbour Survey, confidential draft\n", "Prepared by the tide office",
-			"Station\tDepth\tRemark\nPier A\t7.5 m\tsoft mud second line\nPier B\t\tnot sounded\n",
+			"Station\tDepth\tRemark\nStation: Pier A; Depth: 7.5 m; Remark: soft mud second line\nStation: Pier B; Remark: not sounded\n",
 			"Before inserted words and after the change.", "Measured at lowest astronomical tide.",
 			"- dredge the channel\n  - only in winter\n- move the buoys\n", "link to tides", "😀", "العربية", "中文文本",
 		},
@@ -67,7 +67,7 @@ var documents = []struct {
 	},
 	{
 		file: "guide.docx", format: DOCX,
-		want:  []string{"They are loud birds.", "The nests are built of kelp.", "Bird\tLength\nDunlin\t18 cm\nKnot\t24 cm\n", "- Dunlin\n", "a2+b2"},
+		want:  []string{"They are loud birds.", "The nests are built of kelp.", "Bird\tLength\nBird: Dunlin; Length: 18 cm\nBird: Knot; Length: 24 cm\n", "1. Dunlin\n", "a2+b2"},
 		never: []string{"silent"},
 	},
 	{file: "guide.rtf", format: DOC, want: []string{"cliffs. [The nests are built of kelp.] They", "Dunlin \t18 cm\n"}},

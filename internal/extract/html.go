@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -56,13 +55,20 @@ type pageReader struct {
 	hides   int
 	inTitle bool
 	pre     int
-	heading int   // where the heading's text begins, when one is open
-	level   int   // of the heading that is open; 0 for none
-	begun   bool  // the heading has text
-	lists   []int // numbers of the next items; -1 for a list without numbers
+	heading int  // where the heading's text begins, when one is open
+	level   int  // of the heading that is open; 0 for none
+	begun   bool // the heading has text
+	lists   []pageList
 	tables  int
 	cells   int // cells begun in the outer table's row
 	inCell  bool
+}
+
+// pageList is a list that is open. Without a way its items have no numbers.
+type pageList struct {
+	way  string
+	next int
+	step int // -1 where it counts down
 }
 
 func (r *pageReader) read(page string) {
@@ -127,15 +133,15 @@ func (r *pageReader) start(tag string, z *html.Tokenizer) {
 	case "pre":
 		r.pre++
 	case "ul", "menu":
-		r.open(-1)
+		r.open(pageList{})
 	case "ol":
-		r.open(1)
+		r.open(numberedList(z))
 	case "table":
 		r.tables++
 	case "td", "th":
 		r.cell()
 	case "li":
-		r.item()
+		r.item(attribute(z, "value"))
 	case "br":
 		r.want(lineGap)
 	case "img":
@@ -199,22 +205,53 @@ func (r *pageReader) want(gap int) {
 	r.gap = max(r.gap, gap)
 }
 
-// open begins a list whose first item has this number.
-func (r *pageReader) open(first int) {
+// open begins a list.
+func (r *pageReader) open(list pageList) {
 	if len(r.lists) < maxDepth {
-		r.lists = append(r.lists, first)
+		r.lists = append(r.lists, list)
 	}
 }
 
-// item begins an item of the innermost list.
-func (r *pageReader) item() {
+// numberedList is the list that a tag begins. One that counts down without saying from where has no numbers, as they are known only at
+// its end.
+func numberedList(z *html.Tokenizer) pageList {
+	list := pageList{way: digits, next: 1, step: 1}
+	begins := false
+	for {
+		key, value, more := z.TagAttr()
+		switch string(key) {
+		case "start":
+			if n, given := listNumber(string(value)); given {
+				list.next, begins = n, true
+			}
+		case "type":
+			list.way = string(value)
+		case "reversed":
+			list.step = -1
+		}
+		if !more {
+			break
+		}
+	}
+	if list.step < 0 && !begins {
+		return pageList{}
+	}
+	return list
+}
+
+// item begins an item of the innermost list, where it says so with this number.
+func (r *pageReader) item(value string) {
 	if r.tables > 0 {
 		return
 	}
 	mark := "- "
-	if n := len(r.lists); n > 0 && r.lists[n-1] >= 0 {
-		mark = strconv.Itoa(r.lists[n-1]) + ". "
-		r.lists[n-1]++
+	if n := len(r.lists); n > 0 && r.lists[n-1].way != "" {
+		list := &r.lists[n-1]
+		if n, given := listNumber(value); given {
+			list.next = n
+		}
+		mark = numeral(list.next, list.way) + ". "
+		list.next += list.step
 	}
 	r.put(strings.Repeat("  ", min(max(len(r.lists)-1, 0), 8)) + mark)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readODT reads the text of an OpenDocument text (ISO/IEC 26300): a line for each paragraph, tables with tabs between
-// their cells, notes in brackets where they are referred to.
+// readODT reads the text of an OpenDocument text (ISO/IEC 26300): a line for each paragraph and each row of a table (see
+// writeTable), notes in brackets where they are referred to.
 func readODT(src source, limits Limits) (*Result, error) {
 	doc, err := openArchive(src, limits)
 	if err != nil {
@@ -22,7 +22,12 @@ func readODT(src source, limits Limits) (*Result, error) {
 		return nil, failNotOpenDocument
 	}
 	b := newTextBuilder(limits)
-	r := odtReader{b: b}
+	r := odtReader{b: b, numbers: newODTLists()}
+	if doc.parts["styles.xml"] != nil {
+		if err := doc.read("styles.xml", r.numbers.read); err != nil {
+			return nil, err
+		}
+	}
 	if err := doc.read("content.xml", r.read); err != nil {
 		return nil, err
 	}
@@ -52,11 +57,14 @@ type odtReader struct {
 	heading int // its level; 0 for none
 	begun   bool
 	start   int
-	space   bool // white space stands before the next word
-	item    bool // the next paragraph begins a list's item
-	lists   int
+	space   bool   // white space stands before the next word
+	label   string // the number or dash of the item that the next paragraph begins
+	numbers *odtLists
 	tables  int
+	outer   *textBuilder // what the outer table stands in, while its rows are collected in b
+	head    bool         // the outer table's row is of its header
 	cells   int
+	repeats int  // further cells that the outer table's cell stands for
 	filled  bool // the outer table's cell has text already
 	notes   int  // notes that are open: what they say goes on in the line
 }
@@ -88,7 +96,7 @@ func (r *odtReader) read(x *xmlReader) error {
 
 var odtSkipped = map[string]bool{
 	"text:tracked-changes": true, "text:note-citation": true, "text:sequence-decls": true, "office:annotation": true, "office:forms": true,
-	"office:automatic-styles": true, "office:font-face-decls": true, "office:scripts": true, "text:ruby-text": true,
+	"office:font-face-decls": true, "office:scripts": true, "text:ruby-text": true,
 }
 
 func (r *odtReader) open(x *xmlReader, e xml.StartElement) error {
@@ -96,6 +104,7 @@ func (r *odtReader) open(x *xmlReader, e xml.StartElement) error {
 	if odtSkipped[name] {
 		return x.skip()
 	}
+	r.numbers.take(name, e)
 	switch name {
 	case "text:p", "text:h":
 		if r.inside++; r.notes == 0 {
@@ -116,24 +125,26 @@ func (r *odtReader) open(x *xmlReader, e xml.StartElement) error {
 		r.put(" [")
 		r.notes++
 	case "text:list":
-		r.lists++
+		r.numbers.open(e)
 	case "text:list-item":
-		r.item = r.tables == 0
+		r.label = r.numbers.item(e)
+	case "text:list-header":
+		r.label = ""
 	case "table:table":
 		if r.tables++; r.tables == 1 {
 			r.b.paragraph()
+			r.outer, r.b = r.b, newTextBuilder(Limits{Text: r.b.limit})
 		}
+	case "table:table-header-rows":
+		r.head = r.tables == 1
 	case "table:table-row":
 		if r.tables == 1 {
 			r.b.newline()
-			r.cells = 0
+			r.cells, r.repeats = 0, 0
 		}
 	case "table:table-cell", "table:covered-table-cell":
 		if r.tables == 1 {
-			if r.cells++; r.cells > 1 {
-				r.b.write("\t")
-			}
-			r.filled = false
+			r.cell(e)
 		}
 	}
 	return nil
@@ -150,9 +161,27 @@ func (r *odtReader) close(name xml.Name) {
 		r.space = false
 		r.b.write("]")
 	case "text:list":
-		r.lists = max(0, r.lists-1)
+		r.numbers.close()
+	case "table:table-header-rows":
+		r.head = false
 	case "table:table":
-		r.tables = max(0, r.tables-1)
+		if r.tables = max(0, r.tables-1); r.tables == 0 && r.outer != nil {
+			rows := r.b
+			r.b, r.outer, r.head, r.begun = r.outer, nil, false, false
+			writeTable(r.b, rows.text.String(), false)
+		}
+	}
+}
+
+// cell begins a cell of the outer table. One that stands for several is followed by as many without text.
+func (r *odtReader) cell(e xml.StartElement) {
+	if r.cells++; r.cells > 1 {
+		r.b.write(strings.Repeat("\t", 1+r.repeats))
+	}
+	n, _ := strconv.Atoi(attr(e, "number-columns-repeated"))
+	r.filled, r.repeats = false, min(max(n, 1), maxSpan)-1
+	if r.head {
+		r.b.write(headCell)
 	}
 }
 
@@ -194,14 +223,17 @@ func (r *odtReader) begin() {
 		if r.filled {
 			r.b.write(" ")
 		}
-	case r.item:
+	case r.label != "" && r.heading == 0:
 		r.b.newline()
-		r.b.write(strings.Repeat("  ", min(max(r.lists-1, 0), 8)) + "- ")
-		r.item = false
+		r.b.write(strings.Repeat("  ", min(max(r.numbers.depth-1, 0), 8)) + r.label)
 	default:
 		r.b.paragraph()
 	}
 	r.start = r.b.len()
+	if r.label != "- " && (r.tables > 0 || r.heading > 0) {
+		r.b.write(r.label)
+	}
+	r.label = ""
 }
 
 func (r *odtReader) endParagraph() {

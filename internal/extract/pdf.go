@@ -185,37 +185,55 @@ func readPDF(ctx context.Context, src source, limits Limits, engine *pdfEngine) 
 
 // readPages writes the pages' text, with a mark for each page and each heading of the outline, and counts those that could not be read.
 func readPages(ctx context.Context, doc *pdfDocument, count int, b *textBuilder) (skipped int, err error) {
-	restarts, h := 0, &headings{entries: doc.outline()}
+	h := &headings{entries: doc.outline()}
+	pages, unread, err := pageTexts(ctx, doc, count, b.limit)
+	if err != nil {
+		return 0, err
+	}
+	cut := newHyphens(pages)
+	for page, text := range pages {
+		if pages[page] = ""; !unread[page] {
+			h.write(b, page, cleanPage(cut.mend(text)))
+		}
+	}
+	if b.full {
+		return 0, failTooLarge
+	}
+	return len(unread), nil
+}
+
+// pageTexts reads all pages, as the words of the whole document say which hyphens at line ends stay. unread are the pages that can't be read.
+func pageTexts(ctx context.Context, doc *pdfDocument, count, limit int) (pages []string, unread map[int]bool, err error) {
+	unread = map[int]bool{}
+	restarts, size := 0, 0
 	for page := range count {
 		if err := ctx.Err(); err != nil {
-			return 0, err
+			return nil, nil, err
 		}
 		text, broken, err := doc.text(page)
 		if broken {
 			if restarts++; restarts > maxRestarts {
-				return 0, failDamaged
+				return nil, nil, failDamaged
 			}
 			doc.close()
 			if err := doc.open(ctx); err != nil {
-				return 0, err
+				return nil, nil, err
 			}
 		}
 		if err != nil {
-			skipped++
-			continue
+			unread[page] = true
 		}
-		h.write(b, page, cleanPage(text))
-		if b.full {
-			return 0, failTooLarge
+		text = pageNoise.Replace(text)
+		if size += len(text); size > limit {
+			return nil, nil, failTooLarge
 		}
+		pages = append(pages, text)
 	}
-	return skipped, nil
+	return pages, unread, nil
 }
 
-// cleanPage puts words together that a line end cut (the engine gives U+0002 for such a hyphen),
-// and drops the spaces at line ends.
-func cleanPage(s string) string {
-	return strings.TrimSpace(clean(pageNoise.Replace(s)))
-}
+// cleanPage is a page's text without what stands around it.
+func cleanPage(s string) string { return strings.TrimSpace(clean(s)) }
 
-var pageNoise = strings.NewReplacer("\x02\r\n", "", "\x02", "", " \r\n", "\n")
+// pageNoise takes away the spaces at line ends, and gives each hyphen that cuts a word the one form of cutHyphen.
+var pageNoise = strings.NewReplacer("\ufffe\r\n", "\x02", "\ufffe", "\x02", "\x02\r\n", "\x02", " \r\n", "\n")

@@ -17,12 +17,11 @@ func readPlain(src source, format Format, limits Limits) (*Result, error) {
 	if len(text) > limits.Text {
 		return nil, failTooLarge
 	}
-	result := &Result{Text: text}
 	switch format {
-	case Markdown:
-		result.Marks = markdownMarks(text)
 	case CSV:
-		result.Marks, result.Header = csvMarks(text)
+		return csvText(text, limits)
+	case Markdown:
+		return &Result{Text: text, Marks: markdownMarks(text)}, nil
 	}
-	return result, nil
+	return &Result{Text: text}, nil
 }

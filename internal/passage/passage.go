@@ -2,7 +2,11 @@
 // whatever has found the text. It knows no language: words are alike when they are the same but for accents and their endings.
 package passage
 
-import "math"
+import (
+	"math"
+	"strings"
+	"unicode"
+)
 
 // Span is a part of a text, in bytes.
 type Span struct{ Start, End int }
@@ -31,6 +35,9 @@ func (s *Sought) Find(text string, begin, own int, rows []int) (Span, []Span) {
 	best := s.best(list, found)
 	return best, marked(found)
 }
+
+// Says tells whether a sentence has a word; the number of an item has none.
+func Says(sentence string) bool { return strings.IndexFunc(sentence, unicode.IsLetter) >= 0 }
 
 // first is the sentence at an offset or behind it.
 func first(list []Span, at int) Span {

@@ -14,6 +14,9 @@ const (
 	sentenceRoom = 800
 )
 
+// Sentences are those of a text. A sentence that another one follows stays as it is, whatever is added to the text.
+func Sentences(text string) []Span { return sentences(text, 0, nil) }
+
 // sentences cuts a text from an offset on, and where rows begin. White space at their ends is left out.
 func sentences(text string, from int, rows []int) (list []Span) {
 	start := from

@@ -153,6 +153,7 @@ var (
 	ResendWebhookDelivery            = &Rule{Field: "Mutation.resendWebhookDelivery", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	RecoverWebhookDeliveries         = &Rule{Field: "Mutation.recoverWebhookDeliveries", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	AuditEvent                       = &Rule{Field: "Subscription.auditEvent", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
+	AskContext                       = &Rule{Field: "Subscription.askContext", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	DocumentUpdated                  = &Rule{Field: "Subscription.documentUpdated", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	RunUpdated                       = &Rule{Field: "Subscription.runUpdated", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	WebhookDeliveryUpdated           = &Rule{Field: "Subscription.webhookDeliveryUpdated", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
@@ -305,6 +306,7 @@ var all = []*Rule{
 	ResendWebhookDelivery,
 	RecoverWebhookDeliveries,
 	AuditEvent,
+	AskContext,
 	DocumentUpdated,
 	RunUpdated,
 	WebhookDeliveryUpdated,

@@ -205,6 +205,35 @@ export interface AgentRevisionEdge {
   node: AgentRevision;
 }
 
+/** What documents say to a question, so far. */
+export interface Answer {
+  /** The answer so far: what is added comes at its end. */
+  text: string;
+  /** Nothing more comes. */
+  done: boolean;
+  /** No document that was searched has an answer: `text` says so. */
+  nothingFound: boolean;
+  /** What the sentences of the answer go by, in their order. A sentence has its own when it is over. */
+  citations: Array<Citation>;
+  /** What is wrong with the answer. */
+  warnings: Array<AnswerWarning>;
+}
+
+/** What is wrong with an answer. */
+export interface AnswerWarning {
+  /**
+   * What it is about: `citation_removed`, where the model cited a passage that it was not given; `uncited`, where it cited none for a
+   * sentence; `cut_off`, where it did not come to an end; `model_failed`, where it gave nothing, and the answer is the best passages.
+   */
+  code: string;
+  /** A sentence for a person. */
+  message: string;
+  /** Where the sentence that it is about begins in the answer's text, in characters (code points); null where it is about the whole. */
+  start: number | null;
+  /** Where it ends. */
+  end: number | null;
+}
+
 /** Lets a program act for a user in a company. Its secret is shown once, when it is made. */
 export interface ApiKey {
   /** Global id. */
@@ -489,6 +518,18 @@ export interface ChunkEdge {
   cursor: string;
   /** The row. */
   node: Chunk;
+}
+
+/** What a part of an answer goes by. */
+export interface Citation {
+  /** The sentences of the hit that say most of it, as they stand in the document. */
+  quote: string;
+  /** Where the part begins in the answer's text, in characters (code points). */
+  start: number;
+  /** Where it ends. */
+  end: number;
+  /** The chunk that the quote is from. */
+  hit: SearchHit;
 }
 
 /** A code of the authenticator. */

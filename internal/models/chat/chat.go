@@ -32,17 +32,20 @@ type Request struct {
 	Messages    []Message
 	Temperature *float64
 	MaxTokens   int
-	JSON        bool // asks for an answer that is one JSON object
+	JSON        bool // asks Complete for an answer that is one JSON object
 }
 
 // Answer is the model's reply.
 type Answer struct {
 	Content      string
-	FinishReason string // "stop", or "length" when the reply was cut off
+	FinishReason string // "stop", or CutOff
 	// Tokens that were used, as far as the server tells.
 	PromptTokens     int
 	CompletionTokens int
 }
+
+// CutOff is the reason of a reply that is not whole, as it became too long.
+const CutOff = "length"
 
 // ErrNoContent is the error for a reply without text: a refusal, or a call of a tool.
 var ErrNoContent = errors.New("chat: the model gave no text")
@@ -80,6 +83,7 @@ type completionRequest struct {
 	Temperature *float64  `json:"temperature,omitempty"`
 	MaxTokens   int       `json:"max_tokens,omitempty"`
 	Format      *format   `json:"response_format,omitempty"`
+	Stream      bool      `json:"stream,omitempty"`
 }
 
 type format struct {

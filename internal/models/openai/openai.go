@@ -1,5 +1,5 @@
 // Package openai calls servers that speak OpenAI's HTTP interface: one JSON POST, tried again where
-// that can help. The embeddings and the chat client are built on it.
+// that can help, answered at once or piece by piece. The embeddings and the chat client are built on it.
 package openai
 
 import (
@@ -193,24 +193,34 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (c *Client) once(ctx context.Context, path string, body []byte, answer any, limit int64) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
+	response, err := c.send(ctx, path, body, "application/json")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	return decode(response.Body, answer, limit)
+}
+
+// send gives a server's answer of status 200, whose body is to be closed.
+func (c *Client) send(ctx context.Context, path string, body []byte, accept string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrConfig, err)
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept", accept)
 	if c.config.Key != "" {
 		request.Header.Set("Authorization", "Bearer "+c.config.Key)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return fmt.Errorf("the model server cannot be reached: %w", err)
+		return nil, fmt.Errorf("the model server cannot be reached: %w", err)
 	}
-	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return c.statusError(response)
+		defer func() { _ = response.Body.Close() }()
+		return nil, c.statusError(response)
 	}
-	return decode(response.Body, answer, limit)
+	return response, nil
 }
 
 func decode(body io.Reader, answer any, limit int64) error {
@@ -219,7 +229,7 @@ func decode(body io.Reader, answer any, limit int64) error {
 	case err != nil:
 		return fmt.Errorf("the model server's answer broke off: %w", err)
 	case int64(len(content)) > limit:
-		return fmt.Errorf("%w: longer than %d bytes", ErrAnswer, limit)
+		return tooLong(limit)
 	}
 	if err := json.Unmarshal(content, answer); err != nil {
 		return fmt.Errorf("%w: %w", ErrAnswer, err)
