@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	// claimTogether is for how many deliveries one statement has room: of so many at most, it takes a few milliseconds.
+	// claimTogether is for how many deliveries one statement of several branches has room: it takes a few milliseconds then. One of a branch
+	// alone keeps nobody else waiting.
 	claimTogether = 128
+	claimAlone    = 2048
 	// claimsAtOnce is how many statements are under way.
 	claimsAtOnce = 4
 )
@@ -69,12 +71,14 @@ func (c *claimer) begin(ctx context.Context) {
 // batch is what the next statement claims for.
 func (c *claimer) batch() (batch []*claiming) {
 	busy := func(branch int64) bool { return c.atWork[branch] }
-	for room := 0; room < claimTogether; {
+	alone := true
+	for room := 0; room < claimTogether || alone && room < claimAlone; {
 		_, own, ok := c.waiting.Next(busy)
 		if !ok {
 			break
 		}
 		batch, room = append(batch, own), room+own.wanted.Room
+		alone = alone && own.branch == batch[0].branch
 	}
 	for _, own := range batch {
 		c.atWork[own.branch] = true

@@ -50,6 +50,29 @@ func (t *runTools) Search(ctx context.Context, r diagram.SearchRequest) ([]diagr
 	return hits, nil
 }
 
+// Ask implements diagram.Tools, as Search does. What the chat model did not do is told by the answer's warnings.
+func (t *runTools) Ask(ctx context.Context, r diagram.AskRequest) (*diagram.Answer, error) {
+	question, err := t.Contexts.AskFor(ctx, t.run, r.ContextID, search.Query{Prompt: r.Prompt, TopN: r.TopN, MinRelevance: r.MinRelevance})
+	if err != nil {
+		return nil, errors.Join(t.searchError(ctx, r.ContextID, err), err)
+	}
+	a, err := question.Answer(ctx, func(*search.Answer) {})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		t.Log.WarnContext(ctx, "the chat model did not answer a question as it should", "context", r.ContextID, "error", err)
+	}
+	out := &diagram.Answer{Text: a.Text, NothingFound: a.NothingFound}
+	for _, c := range a.Citations {
+		out.Citations = append(out.Citations, diagram.Citation{Start: c.Start, End: c.End, Quote: c.Quote, ID: c.Hit.Chunk.ID, DocID: c.Hit.Chunk.DocumentID})
+	}
+	for _, w := range a.Warnings {
+		out.Warnings = append(out.Warnings, string(w.Code))
+	}
+	return out, nil
+}
+
 // searchError is what the owner of a run hears of a search that failed.
 func (t *runTools) searchError(ctx context.Context, contextID int64, err error) *diagram.Error {
 	failure := &diagram.Error{Code: diagram.CodeSearchError, Message: "The search failed."}

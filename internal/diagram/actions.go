@@ -75,6 +75,53 @@ func (a *searchAction) request(ev *evaluation) (r SearchRequest, err error) {
 	return r, err
 }
 
+// askAction gives {text, nothingFound, citations, warnings}: the answer that documents have.
+type askAction struct{ contextID, prompt, topN, minRelevance value }
+
+func readAsk(f *fields) action {
+	return &askAction{
+		contextID:    f.typed("contextId", true, wholeTo(1<<53)),
+		prompt:       f.text("prompt", true),
+		topN:         f.typed("topN", false, wholeTo(maxTopN)),
+		minRelevance: f.typed("minRelevance", false, fraction),
+	}
+}
+
+func (a *askAction) run(ctx context.Context, ev *evaluation, tools Tools) (any, error) {
+	r, err := a.request(ev)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := tools.Ask(ctx, r)
+	if err != nil {
+		return nil, toolError(CodeSearchError, err)
+	}
+	citations, warnings := make([]any, len(answer.Citations)), make([]any, len(answer.Warnings))
+	for i, c := range answer.Citations {
+		citations[i] = map[string]any{"start": c.Start, "end": c.End, "quote": c.Quote, "id": int(c.ID), "docId": int(c.DocID)}
+	}
+	for i, code := range answer.Warnings {
+		warnings[i] = code
+	}
+	return map[string]any{"text": answer.Text, "nothingFound": answer.NothingFound, "citations": citations, "warnings": warnings}, nil
+}
+
+func (a *askAction) request(ev *evaluation) (r AskRequest, err error) {
+	id, err := evalChecked(ev, "contextId", a.contextID, wholeTo(1<<53), asInt)
+	if err != nil {
+		return r, err
+	}
+	r.ContextID = int64(*id)
+	if r.Prompt, err = evalText(ev, "prompt", a.prompt); err != nil {
+		return r, err
+	}
+	if r.TopN, err = evalChecked(ev, "topN", a.topN, wholeTo(maxTopN), asInt); err != nil {
+		return r, err
+	}
+	r.MinRelevance, err = evalChecked(ev, "minRelevance", a.minRelevance, fraction, asFloat)
+	return r, err
+}
+
 // chatAction gives {content, model}.
 type chatAction struct{ model, system, prompt, messages value }
 

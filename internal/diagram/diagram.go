@@ -52,6 +52,7 @@ type Type string
 const (
 	Set    Type = "set"
 	Search Type = "search"
+	Ask    Type = "ask"
 	Chat   Type = "chat"
 	HTTP   Type = "http"
 	Fail   Type = "fail"

@@ -120,7 +120,7 @@ func (f *fields) when() value {
 
 // readers builds the action of each type of step.
 var readers = map[Type]func(*fields) action{
-	Set: readSet, Search: readSearch, Chat: readChat, HTTP: readHTTP, Fail: readFail,
+	Set: readSet, Search: readSearch, Ask: readAsk, Chat: readChat, HTTP: readHTTP, Fail: readFail,
 }
 
 func (f *fields) action() (Type, action) {

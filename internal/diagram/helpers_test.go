@@ -14,6 +14,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // recorder answers every tool from a function and keeps what it was asked.
 type recorder struct {
 	search func(context.Context, SearchRequest) ([]Hit, error)
+	ask    func(context.Context, AskRequest) (*Answer, error)
 	chat   func(context.Context, ChatRequest) (*ChatAnswer, error)
 	http   func(context.Context, HTTPRequest) (*HTTPAnswer, error)
 	asked  []any
@@ -24,6 +25,11 @@ type recorder struct {
 func (r *recorder) Search(ctx context.Context, q SearchRequest) ([]Hit, error) {
 	r.asked = append(r.asked, q)
 	return r.search(ctx, q)
+}
+
+func (r *recorder) Ask(ctx context.Context, q AskRequest) (*Answer, error) {
+	r.asked = append(r.asked, q)
+	return r.ask(ctx, q)
 }
 
 func (r *recorder) Chat(ctx context.Context, q ChatRequest) (*ChatAnswer, error) {

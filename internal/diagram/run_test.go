@@ -18,13 +18,17 @@ func TestWholeRun(t *testing.T) {
 	d := mustParse(t, `{"steps":[
 		{"id":"in","type":"set","values":{"q":"{{ input.question }}","limits":[1,"{{ 1 + 1 }}",{"x":null}]}},
 		{"id":"hits","type":"search","contextId":"{{ input.context }}","prompt":"{{ steps.in.q }}","topN":3,"scoreThreshold":0.2},
+		{"id":"said","type":"ask","contextId":7,"prompt":"{{ steps.in.q }}","topN":3,"minRelevance":0.2},
 		{"id":"none","type":"fail","when":"{{ len(steps.hits) == 0 }}","message":"Nothing found.","code":"nothing"},
 		{"id":"answer","type":"chat","model":"m","system":"Be brief.","prompt":"{{ steps.in.q }}: {{ steps.hits[0].content }}"},
 		{"id":"talk","type":"chat","messages":[{"role":"user","content":"{{ steps.answer.content }}"}]},
 		{"id":"post","type":"http","method":"POST","url":"https://api.example/{{ urlEncode(steps.in.q) }}","headers":{"X-Key":"k {{ 1 }}"},"body":{"a":"{{ steps.answer }}"}}],
-		"output":{"answer":"{{ steps.answer.content }}","posted":"{{ steps.post.body.id }}","skipped":"{{ steps.none }}","first":"{{ steps.hits[0] }}"}}`)
+		"output":{"answer":"{{ steps.answer.content }}","posted":"{{ steps.post.body.id }}","skipped":"{{ steps.none }}","first":"{{ steps.hits[0] }}","said":"{{ steps.said }}"}}`)
 	tools := &recorder{
 		search: func(context.Context, SearchRequest) ([]Hit, error) { return []Hit{{1, 2, "found", 0.5}}, nil },
+		ask: func(context.Context, AskRequest) (*Answer, error) {
+			return &Answer{Text: "So.", Citations: []Citation{{0, 3, "so", 1, 2}}, Warnings: []string{"uncited"}}, nil
+		},
 		chat: func(_ context.Context, r ChatRequest) (*ChatAnswer, error) {
 			return &ChatAnswer{Content: fmt.Sprintf("%d messages", len(r.Messages)), Model: "m1"}, nil
 		},
@@ -34,13 +38,15 @@ func TestWholeRun(t *testing.T) {
 		},
 	}
 	out, err := runAll(t.Context(), d, `{"question":"why & how?","context":7}`, tools)
-	want := `{"answer":"2 messages","first":{"content":"found","docId":2,"id":1,"similarity":0.5},"posted":9007199254740993,"skipped":null}`
+	want := `{"answer":"2 messages","first":{"content":"found","docId":2,"id":1,"similarity":0.5},"posted":9007199254740993,` +
+		`"said":{"citations":[{"docId":2,"end":3,"id":1,"quote":"so","start":0}],"nothingFound":false,"text":"So.","warnings":["uncited"]},"skipped":null}`
 	if err != nil || out != want {
 		t.Errorf("output %s, %v, want %s", out, err, want)
 	}
 	three, threshold := 3, 0.2
 	wantAsked := []any{
 		SearchRequest{7, "why & how?", &three, &threshold},
+		AskRequest{7, "why & how?", &three, &threshold},
 		ChatRequest{"m", []Message{{"system", "Be brief."}, {"user", "why & how?: found"}}},
 		ChatRequest{"", []Message{{"user", "2 messages"}}},
 		HTTPRequest{
@@ -130,6 +136,8 @@ func TestStepErrors(t *testing.T) {
 		{"URL not a text", `{"id":"a","type":"http","url":"{{ input.u }}"}`, `{"u":[]}`, nil, `{"code":"expression","message":"url: must be a text, not an array","step":"a"}`},
 		{"line break in a header", `{"id":"a","type":"http","url":"https://x","headers":{"x-a":"{{ input.h }}"}}`, `{"h":"a\r\nb"}`, nil, `{"code":"expression","message":"headers.X-A: must not hold control characters","step":"a"}`},
 		{"search", `{"id":"a","type":"search","contextId":1,"prompt":"x"}`, `{}`, &recorder{search: func(context.Context, SearchRequest) ([]Hit, error) { return nil, plain }}, `{"code":"search_error","message":"it broke","step":"a"}`},
+		{"ask", `{"id":"a","type":"ask","contextId":1,"prompt":"x"}`, `{}`, &recorder{ask: func(context.Context, AskRequest) (*Answer, error) { return nil, plain }}, `{"code":"search_error","message":"it broke","step":"a"}`},
+		{"minRelevance out of range", `{"id":"a","type":"ask","contextId":1,"prompt":"x","minRelevance":"{{ input.n }}"}`, `{"n":2}`, nil, `{"code":"expression","message":"minRelevance: must be from 0 to 1","step":"a"}`},
 		{"context not a number", `{"id":"a","type":"search","contextId":"{{ input.c }}","prompt":"x"}`, `{"c":"7"}`, nil, `{"code":"expression","message":"contextId: must be a whole number, not a text","step":"a"}`},
 		{"topN out of range", `{"id":"a","type":"search","contextId":1,"prompt":"x","topN":"{{ input.n }}"}`, `{"n":0}`, nil, `{"code":"expression","message":"topN: must be from 1 to 100","step":"a"}`},
 		{"chat", `{"id":"a","type":"chat","prompt":"x"}`, `{}`, &recorder{chat: func(context.Context, ChatRequest) (*ChatAnswer, error) { return nil, plain }}, `{"code":"chat_error","message":"it broke","step":"a"}`},

@@ -10,6 +10,7 @@ import (
 // to the run's owner, so it must be one that may be shown; an *Error is passed on as it is.
 type Tools interface {
 	Search(ctx context.Context, r SearchRequest) ([]Hit, error)
+	Ask(ctx context.Context, r AskRequest) (*Answer, error)
 	Chat(ctx context.Context, r ChatRequest) (*ChatAnswer, error)
 	// HTTP sends one request and returns the answer of any status; it follows no redirects.
 	HTTP(ctx context.Context, r HTTPRequest) (*HTTPAnswer, error)
@@ -32,6 +33,29 @@ type Hit struct {
 	DocID      int64
 	Content    string
 	Similarity float64
+}
+
+// AskRequest asks what the documents of a context say. A nil TopN means the context's own, a nil MinRelevance the server's.
+type AskRequest struct {
+	ContextID    int64
+	Prompt       string
+	TopN         *int
+	MinRelevance *float64
+}
+
+// Answer is what they say. Warnings are codes of what a reader should know of it.
+type Answer struct {
+	Text         string
+	NothingFound bool
+	Citations    []Citation
+	Warnings     []string
+}
+
+// Citation says from which chunk a part of an answer is: Start and End are characters of its text.
+type Citation struct {
+	Start, End int
+	Quote      string
+	ID, DocID  int64
 }
 
 // ChatRequest asks a chat model to go on with a conversation. An empty Model means the server's.

@@ -170,7 +170,7 @@ func (r *wordReader) end(name xml.Name) {
 		if r.tables = max(0, r.tables-1); r.tables == 0 && r.outer != nil {
 			rows := r.b
 			r.b, r.outer, r.para = r.outer, nil, wordParagraph{}
-			writeTable(r.b, rows.text.String(), false)
+			writeTable(r.b, rows.text.String())
 		}
 	}
 }

@@ -168,7 +168,7 @@ func (r *odtReader) close(name xml.Name) {
 		if r.tables = max(0, r.tables-1); r.tables == 0 && r.outer != nil {
 			rows := r.b
 			r.b, r.outer, r.head, r.begun = r.outer, nil, false, false
-			writeTable(r.b, rows.text.String(), false)
+			writeTable(r.b, rows.text.String())
 		}
 	}
 }

@@ -64,14 +64,13 @@ func (w *rowWriter) write(cells []string) {
 	}
 }
 
-// writeTable writes a table whose rows are lines, with tabs between the cells. A table for the look of a page has no header but one
-// that is said or clear.
-func writeTable(b *textBuilder, text string, look bool) {
+// writeTable writes a table whose rows are lines, with tabs between the cells.
+func writeTable(b *textBuilder, text string) {
 	text = strings.TrimRight(text, "\n")
 	if text == "" {
 		return
 	}
-	head, at := tableHead(text, look)
+	head, at := tableHead(text)
 	plain, named := newRowWriter(b, nil), newRowWriter(b, head)
 	var above []string
 	row := 0
@@ -102,7 +101,7 @@ func cellsOf(line string, above []string) []string {
 var tableMarks = strings.NewReplacer(headCell, "", sameCell, "")
 
 // tableHead finds the header among the first rows, and the last row that belongs to it: one that is said to be, or that looks like one.
-func tableHead(text string, look bool) (head []string, at int) {
+func tableHead(text string) (head []string, at int) {
 	var rows [][]string
 	said := true
 	var above []string
@@ -121,7 +120,7 @@ func tableHead(text string, look bool) (head []string, at int) {
 	}
 	for i, row := range rows {
 		if filled(row) > 1 {
-			if looksLikeHead(row, rows[i+1:], look) {
+			if looksLikeHead(row, rows[i+1:]) {
 				return row, i
 			}
 			break
@@ -164,8 +163,8 @@ func filled(row []string) (n int) {
 }
 
 // looksLikeHead tells whether a row names the columns of those that follow: short texts that differ, and no numbers but years. Two
-// columns alone can as well be names and values; they need a column of numbers to be told apart, as does a table for the look.
-func looksLikeHead(row []string, below [][]string, look bool) bool {
+// columns alone can as well be names and values; they need a column of numbers to be told apart.
+func looksLikeHead(row []string, below [][]string) bool {
 	seen := map[string]bool{}
 	for i, c := range row {
 		if c == "" && i > 0 || seen[c] || len(c) > maxName || isNumberLike(c) && !isYearLike(c) {
@@ -173,7 +172,7 @@ func looksLikeHead(row []string, below [][]string, look bool) bool {
 		}
 		seen[c] = true
 	}
-	if len(row) > 2 && !look {
+	if len(row) > 2 {
 		return len(below) > 0 && filled(below[0]) > 1
 	}
 	for i := 1; i < len(row); i++ {

@@ -24,7 +24,8 @@ const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
 
 // The fields that the form has, by type.
 const known: Record<StepType, readonly string[]> = {
-  set: ["values"], search: ["contextId", "prompt", "topN", "scoreThreshold"], chat: ["prompt", "system", "messages", "model"],
+  set: ["values"], search: ["contextId", "prompt", "topN", "scoreThreshold"], ask: ["contextId", "prompt", "topN", "minRelevance"],
+  chat: ["prompt", "system", "messages", "model"],
   http: ["url", "method", "headers", "body", "anyStatus"], fail: ["message", "code"],
 };
 
@@ -55,7 +56,7 @@ export function StepForm(props: Props) {
       />
       {type && <Text size="xs" c="dimmed">{text.agents.typeHints[type]}</Text>}
       {type === "set" && <PairsField label={text.agents.fields.values} {...field(props, "values")} />}
-      {type === "search" && <SearchFields {...props} />}
+      {(type === "search" || type === "ask") && <SearchFields {...props} least={type === "ask" ? "minRelevance" : "scoreThreshold"} />}
       {type === "chat" && <ChatFields {...props} replace={replace} />}
       {type === "http" && <HttpFields {...props} />}
       {type === "fail" && (
@@ -89,7 +90,7 @@ function field({ step, at, check, change }: Props, name: string) {
   return { value: step[name], set, check, place: `steps[${at}].${name}` };
 }
 
-function SearchFields(props: Props) {
+function SearchFields({ least, ...props }: Props & { least: "minRelevance" | "scoreThreshold" }) {
   const { text } = useText();
   const me = useMe();
   const { data } = useAsk(ContextNames, {}, { pause: !me.can("context.read") });
@@ -106,7 +107,7 @@ function SearchFields(props: Props) {
       {!known && <ValueField label={text.agents.fields.contextExpression} {...field(props, "contextId")} />}
       <TextField label={text.agents.fields.searchPrompt} rows={3} {...field(props, "prompt")} />
       <ValueField label={text.agents.fields.topN} hint={text.agents.hints.topN} {...field(props, "topN")} />
-      <ValueField label={text.agents.fields.scoreThreshold} hint={text.agents.hints.scoreThreshold} {...field(props, "scoreThreshold")} />
+      <ValueField label={text.agents.fields[least]} hint={text.agents.hints[least]} {...field(props, least)} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from "./value";
 
-export const types = ["set", "search", "chat", "http", "fail"] as const;
+export const types = ["set", "search", "ask", "chat", "http", "fail"] as const;
 export type StepType = (typeof types)[number];
 
 /** What is chosen in a diagram: a step by its place, or the output. */
@@ -25,6 +25,7 @@ export function nameOf(step: JsonObject, at: number): string {
 const fresh: Record<StepType, JsonObject> = {
   set: { values: {} },
   search: { contextId: "{{ input.context }}", prompt: "{{ input.question }}", topN: 3 },
+  ask: { contextId: "{{ input.context }}", prompt: "{{ input.question }}" },
   chat: { prompt: "{{ input.question }}" },
   http: { url: "https://example.com/" },
   fail: { message: "" },
@@ -50,7 +51,7 @@ export function moved<T>(list: readonly T[], from: number, to: number): T[] {
 }
 
 // Where a step takes in what another gave, by its type.
-const intake: Record<string, string> = { search: "prompt", chat: "prompt", http: "body", fail: "message" };
+const intake: Record<string, string> = { search: "prompt", ask: "prompt", chat: "prompt", http: "body", fail: "message" };
 
 /** A diagram where one step, or the output, reads what another one gave. A step that came before that one follows it from then on. */
 export function connected({ steps, output }: { steps: JsonObject[]; output: Json }, from: number, to: number | "output"): { steps: JsonObject[]; output: Json } {

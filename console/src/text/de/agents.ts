@@ -77,10 +77,11 @@ export const agents: Text["agents"] = {
   noSteps: "Es gibt keine Schritte.",
   noStepsHint: "Fügen Sie den ersten Schritt hinzu: Er kann die Eingabe lesen und den folgenden etwas geben.",
   addStep: "Schritt",
-  types: { set: "Werte setzen", search: "Kontext durchsuchen", chat: "Modell fragen", http: "Anfrage senden", fail: "Scheitern" },
+  types: { set: "Werte setzen", search: "Kontext durchsuchen", ask: "Dokumente fragen", chat: "Modell fragen", http: "Anfrage senden", fail: "Scheitern" },
   typeHints: {
     set: "Gibt ein Objekt mit dem, was Sie setzen.",
     search: "Gibt eine Liste von Stellen, die beste zuerst: id, docId, content, similarity.",
+    ask: "Gibt, was die Dokumente sagen, mit den Stellen dazu: text, nothingFound, citations, warnings.",
     chat: "Gibt, was das Modell gesagt hat: content, model.",
     http: "Gibt status, headers und body.",
     fail: "Beendet den Lauf als gescheitert.",
@@ -97,13 +98,14 @@ export const agents: Text["agents"] = {
   toDiagram: "Zum Diagramm",
   fields: {
     id: "Id", type: "Was er tut", when: "Nur wenn", values: "Werte", contextId: "Kontext", contextExpression: "Id des Kontexts", searchPrompt: "Wonach gesucht wird",
-    topN: "Höchstens", scoreThreshold: "Mindestähnlichkeit", asks: "Was gefragt wird", prompt: "Frage", system: "Anweisungen", messages: "Nachrichten", model: "Modell",
+    topN: "Höchstens", scoreThreshold: "Mindestähnlichkeit", minRelevance: "Mindestrelevanz", asks: "Was gefragt wird", prompt: "Frage", system: "Anweisungen", messages: "Nachrichten", model: "Modell",
     url: "Adresse", method: "Methode", headers: "Header", body: "Inhalt", anyStatus: "Bei jedem Status weitermachen", message: "Meldung", code: "Code",
   },
   hints: {
     when: "Ein Ausdruck. Ist er falsch, wird der Schritt übergangen und gibt null.",
     topN: "1 bis 100 Stellen.",
     scoreThreshold: "0 bis 1.",
+    minRelevance: "0 bis 1: Bei 0,5 antwortet etwa jede zweite Stelle.",
     system: "Freiwillig: wie das Modell antwortet.",
     messages: "Eine Liste von role und content.",
     model: "Freiwillig: ohne Angabe das des Servers.",

@@ -76,10 +76,11 @@ export const agents = {
   noSteps: "There are no steps.",
   noStepsHint: "Add the first step: it may read the input, and give something to those that follow.",
   addStep: "Add step",
-  types: { set: "Set values", search: "Search a context", chat: "Ask a model", http: "Send a request", fail: "Fail" },
+  types: { set: "Set values", search: "Search a context", ask: "Ask the documents", chat: "Ask a model", http: "Send a request", fail: "Fail" },
   typeHints: {
     set: "Gives an object of what you set.",
     search: "Gives a list of passages, the best first: id, docId, content, similarity.",
+    ask: "Gives what the documents say, with the passages it goes by: text, nothingFound, citations, warnings.",
     chat: "Gives what the model has said: content, model.",
     http: "Gives status, headers and body.",
     fail: "Ends the run as failed.",
@@ -96,13 +97,14 @@ export const agents = {
   toDiagram: "To the diagram",
   fields: {
     id: "Id", type: "What it does", when: "Only when", values: "Values", contextId: "Context", contextExpression: "Id of the context", searchPrompt: "What to look for",
-    topN: "At most", scoreThreshold: "Least similarity", asks: "What is asked", prompt: "Question", system: "Instructions", messages: "Messages", model: "Model",
+    topN: "At most", scoreThreshold: "Least similarity", minRelevance: "Least relevance", asks: "What is asked", prompt: "Question", system: "Instructions", messages: "Messages", model: "Model",
     url: "Address", method: "Method", headers: "Headers", body: "Body", anyStatus: "Go on with any status", message: "Message", code: "Code",
   },
   hints: {
     when: "An expression. Where it is false, the step is passed over, and gives null.",
     topN: "1 to 100 passages.",
     scoreThreshold: "0 to 1.",
+    minRelevance: "0 to 1: at 0.5 about every second passage answers.",
     system: "Optional: how the model answers.",
     messages: "A list of role and content.",
     model: "Optional: the server’s own when left out.",
