@@ -14,11 +14,11 @@ type odds struct{ base, cover, rise float64 }
 // The odds of what can be compared: words by one of the embedded models, meanings by another, or both of these.
 var (
 	byWords = map[*lexical.Model]odds{
-		lexical.One: {base: -5.06, cover: 11.91},
-		lexical.Two: {base: -4.96, cover: 10.95},
+		lexical.One: {base: -5.21, cover: 11.81},
+		lexical.Two: {base: -5.07, cover: 10.83},
 	}
 	byMeanings = odds{base: -5.95, rise: 5.6}
-	byBoth     = odds{base: -5.57, cover: 6.4, rise: 3.77}
+	byBoth     = odds{base: -5.62, cover: 6.21, rise: 3.8}
 )
 
 // judge tells how likely it is that a hit answers the question.

@@ -8,7 +8,7 @@ type Asked struct {
 	// components occur in the index and count there.
 	components []component
 	norm       float32 // the whole query's length
-	// weights are what its buckets weigh, whether they occur or not, and total is their sum.
+	// weights are what its buckets weigh for Cover, whether they occur or not, and total is their sum.
 	weights map[uint32]float32
 	total   float32
 }
@@ -19,6 +19,10 @@ type component struct {
 	bucket uint32
 	weight float32
 }
+
+// usual is how many chunks without a word are taken for granted where words are weighed for Cover: in a few, those that no chunk has would
+// weigh more than all that some have.
+const usual = 10
 
 // Ask weighs the components of a query by the inverse document frequency within this whole index.
 func (x *Sparse) Ask(query lexical.Vector) *Asked {
@@ -35,8 +39,9 @@ func (x *Sparse) Ask(query lexical.Vector) *Asked {
 		if df > 0 && x.model.Counts(q.Bucket, x.live, df) {
 			a.components = append(a.components, component{q.Bucket, weight * factor})
 		}
-		a.weights[q.Bucket] = weight
-		a.total += weight
+		common := q.Weight() * factor * lexical.IDF(x.live+usual, df)
+		a.weights[q.Bucket] = common
+		a.total += common
 	}
 	a.norm = sqrt32(squares)
 	return a

@@ -24,6 +24,18 @@ func TestCover(t *testing.T) {
 	}
 }
 
+// TestCoverOfFew: in the only chunk there is, a word that it lacks does not weigh more than those that it has.
+func TestCoverOfFew(t *testing.T) {
+	const answer = "Bees make honey. Honey keeps for years when it is dry."
+	for _, model := range []*lexical.Model{lexical.One, lexical.Two} {
+		b := NewSparseBuilder(model, nil)
+		b.Add(SparseRow{Chunk: 1, Document: 1, Vector: model.Embed(answer)})
+		if got := b.Build().Ask(model.Embed("How long does honey keep?")).Cover(answer); got < 0.4 {
+			t.Errorf("%s: %.2f", model.Name, got)
+		}
+	}
+}
+
 // TestRise: what is told of a cosine does not depend on the level of a model's cosines, once there are some.
 func TestRise(t *testing.T) {
 	rises := func(level float32) (of [2]float32) {
