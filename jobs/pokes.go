@@ -13,6 +13,9 @@ import (
 // where the same delivery is still the first one due: its lane is full, or the task was lost.
 const pokeAgain = time.Second
 
+// lookPause is the least time between two looks that are asked for, however often: each reads all that is due.
+const lookPause = 50 * time.Millisecond
+
 // deliveryRelay tells the queue of the destinations with something due: of those that it hears of, and of all that it finds when
 // it looks by itself, every so often. Their deliveries stay where they are until a worker has room for them.
 type deliveryRelay struct {
@@ -21,6 +24,9 @@ type deliveryRelay struct {
 	// due are those that wait to be told of, each once.
 	due   share.Turns[int64, db.DueDestination]
 	known map[int64]bool
+	// asked: somebody could not tell what is due. looked is when the relay looked last.
+	asked  bool
+	looked time.Time
 }
 
 // poke is what the queue was told of a destination, and when.
@@ -43,13 +49,20 @@ func (r *deliveryRelay) watch(ctx context.Context) {
 	r.attempt(ctx, r.look)
 	for ctx.Err() == nil {
 		var more <-chan struct{} // nobody waits for one that is nil
+		var soon <-chan time.Time
 		if !r.due.Empty() {
 			r.attempt(ctx, r.pokeNext)
 			more = now
 		}
+		if wait := lookPause - time.Since(r.looked); r.asked && wait <= 0 {
+			r.attempt(ctx, r.look)
+		} else if r.asked {
+			soon = time.After(wait)
+		}
 		select {
 		case <-ctx.Done():
 		case <-more:
+		case <-soon: // it is looked at the top
 		case <-pace.C:
 			r.attempt(ctx, r.look)
 		case message, open := <-news:
@@ -57,7 +70,7 @@ func (r *deliveryRelay) watch(ctx context.Context) {
 				news = nil
 				continue
 			}
-			r.hear(ctx, message)
+			r.hear(message)
 		}
 	}
 }
@@ -71,18 +84,18 @@ func (r *deliveryRelay) attempt(ctx context.Context, do func(context.Context) er
 }
 
 // hear takes up what others have written down.
-func (r *deliveryRelay) hear(ctx context.Context, message []byte) {
+func (r *deliveryRelay) hear(message []byte) {
 	told := outbox.Due(message)
 	for _, d := range told {
 		r.add(db.DueDestination{Destined: d, Oldest: time.Now()})
 	}
-	if len(told) == 0 {
-		r.attempt(ctx, r.look)
-	}
+	r.asked = r.asked || len(told) == 0
 }
 
 // look takes up all destinations with something due, but for those that the queue knows of.
 func (r *deliveryRelay) look(ctx context.Context) error {
+	defer func() { r.looked = time.Now() }()
+	r.asked = false
 	due, err := r.store.DueDestinations(ctx)
 	if err != nil {
 		return err

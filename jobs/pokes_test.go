@@ -1,11 +1,17 @@
 package jobs
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
 
 	"canopy/db"
 	"canopy/internal/bus"
+	"canopy/internal/devstack/devtest"
+	"canopy/internal/redisconn"
 	"canopy/outbox"
 )
 
@@ -38,5 +44,40 @@ func TestWhatIsDueIsTold(t *testing.T) {
 		if got := outbox.Due(<-news); !slices.Equal(got, tc.want) {
 			t.Errorf("got %v of %d", got, len(tc.told))
 		}
+	}
+}
+
+// TestLooksAreAskedForTogether: however often somebody asks the relay to look, it looks once in a while, and between two looks it goes on
+// telling of what it knows.
+func TestLooksAreAskedForTogether(t *testing.T) {
+	room := newRoom(t)
+	client, err := redisconn.Client(devtest.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	queue := asynq.NewClientFromRedisClient(client)
+	link := bus.New(nil, room.log)
+	defer link.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := newDeliveryRelay(&relay{store: room.store, client: queue, bus: link, log: room.log})
+	before := room.store.Executed()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		r.watch(ctx)
+	}()
+	devtest.Eventually(t, "the relay looks", func() bool { return room.store.Executed() > before })
+	begun := time.Now()
+	for range 500 {
+		outbox.WakeDeliveries(ctx, link, nil)
+		time.Sleep(100 * time.Microsecond)
+	}
+	looks, most := room.store.Executed()-before, 2+int64(time.Since(begun)/lookPause)+int64(time.Since(begun)/relayEvery)+1
+	cancel()
+	<-over
+	if looks < 2 || looks > most {
+		t.Errorf("%d looks, at most %d are right", looks, most)
 	}
 }
