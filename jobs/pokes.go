@@ -35,6 +35,9 @@ type poke struct {
 	at     time.Time
 }
 
+// covers tells that whoever takes the news up finds what was due then, as it was when the queue was told.
+func (p poke) covers(due time.Time) bool { return due.Equal(p.oldest) || due.Before(p.at) }
+
 func newDeliveryRelay(r *relay) *deliveryRelay {
 	return &deliveryRelay{relay: r, poked: map[int64]poke{}, known: map[int64]bool{}}
 }
@@ -104,7 +107,7 @@ func (r *deliveryRelay) look(ctx context.Context) error {
 	seen := make(map[int64]poke, len(due))
 	for _, d := range due {
 		last, known := r.poked[d.ID]
-		if known && last.oldest.Equal(d.Oldest) && now.Sub(last.at) < pokeAgain {
+		if known && last.covers(d.Oldest) && now.Sub(last.at) < pokeAgain {
 			seen[d.ID] = last
 			continue
 		}

@@ -51,17 +51,11 @@ func TestWhatIsDueIsTold(t *testing.T) {
 // telling of what it knows.
 func TestLooksAreAskedForTogether(t *testing.T) {
 	room := newRoom(t)
-	client, err := redisconn.Client(devtest.Redis(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = client.Close() }()
-	queue := asynq.NewClientFromRedisClient(client)
 	link := bus.New(nil, room.log)
 	defer link.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r := newDeliveryRelay(&relay{store: room.store, client: queue, bus: link, log: room.log})
+	r := newDeliveryRelay(&relay{store: room.store, bus: link, log: room.log})
 	before := room.store.Executed()
 	over := make(chan struct{})
 	go func() {
@@ -79,5 +73,30 @@ func TestLooksAreAskedForTogether(t *testing.T) {
 	<-over
 	if looks < 2 || looks > most {
 		t.Errorf("%d looks, at most %d are right", looks, most)
+	}
+}
+
+// TestWhatWasToldIsPassedOver: a look between the news of a delivery and its attempt does not tell the queue again, until the news may be lost.
+func TestWhatWasToldIsPassedOver(t *testing.T) {
+	room := newRoom(t)
+	client, err := redisconn.Client(devtest.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	r := newDeliveryRelay(&relay{store: room.store, client: asynq.NewClientFromRedisClient(client), log: room.log})
+	room.sql(t, `
+		WITH emitted AS (INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
+			SELECT 1, 5, 'evt_5', 'run.failed', '' WHERE $1 RETURNING id, destination_id)
+		INSERT INTO webhook_due (destination_id, delivery_id) SELECT destination_id, id FROM emitted`, true)
+	r.hear([]byte(`[{"ID":5,"BranchID":1}]`))
+	devtest.Check(t, r.pokeNext(t.Context()))
+	if devtest.Check(t, r.look(t.Context())); !r.due.Empty() {
+		t.Error("the queue is told twice")
+	}
+	last := r.poked[5]
+	r.poked[5] = poke{last.oldest, last.at.Add(-pokeAgain)}
+	if devtest.Check(t, r.look(t.Context())); r.due.Empty() {
+		t.Error("the queue is not told again")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,9 +81,10 @@ func TestQueuesTellTheTruth(t *testing.T) {
 		}
 	}
 	for queue, words := range map[string]string{"runs": "The run finished.", "documents": "The document is ready.", "webhooks": "1 delivered"} {
-		if list := tasks(t, s, queue, "completed"); !strings.Contains(list[0].Result, words) {
-			t.Errorf("%s: a task that is done says %q, not %q", queue, list[0].Result, words)
-		}
+		// The queue may be told twice of what is due: the second task finds it under way.
+		devtest.Eventually(t, queue+" has a task that says "+words, func() bool {
+			return slices.ContainsFunc(tasks(t, s, queue, "completed"), func(task shownTask) bool { return strings.Contains(task.Result, words) })
+		})
 	}
 	figures := string(s.Must(200, "GET", "/metrics", "", nil).Body)
 	for _, sample := range []string{
