@@ -183,7 +183,7 @@ var dueWalk = `
 		SELECT n.destination_id FROM walk w CROSS JOIN LATERAL (
 			SELECT d.destination_id FROM webhook_due d WHERE d.destination_id > w.destination_id ORDER BY d.destination_id LIMIT 1) n),
 	first AS (
-		SELECT w.destination_id AS id, COALESCE(c.lineage[LEAST(2, cardinality(c.lineage))], 0) AS branch_id,
+		SELECT w.destination_id AS id, ` + branchOfLineage("c.lineage") + ` AS branch_id,
 			b.at AS begun, f.at AS fresh, CASE WHEN d.deleted_at IS NULL THEN c.lineage END AS lineage
 		FROM walk w` + leftDue("begun", "b") + leftDue("NOT begun", "f") + leftByID("webhook_destinations", "d", "w.destination_id") + leftByID("customers", "c", "d.customer_id") + `
 		WHERE LEAST(b.at, f.at) <= now() AND NOT ` + inactive("c.lineage") + `),
@@ -194,6 +194,11 @@ var dueWalk = `
 		UNION ALL
 		SELECT id, branch_id, begun, true FROM first JOIN held USING (id) WHERE begun <= now())
 	`
+
+// branchOfLineage is the branch of a company, by its lineage; 0 where there is none.
+func branchOfLineage(lineage string) string {
+	return "COALESCE(" + lineage + "[LEAST(2, cardinality(" + lineage + "))], 0)"
+}
 
 // leftDue joins, to a destination of the walk, when the first of its deliveries that are begun, or not begun, is due.
 func leftDue(which, alias string) string {

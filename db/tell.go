@@ -64,7 +64,7 @@ var qTell = prepare(`
 	SELECT a.id, a.created_at, EXISTS (SELECT FROM webhook_destinations d
 			WHERE d.customer_id = t.customer_id AND d.deleted_at IS NULL AND d.enabled AND d.events && string_to_array(t.names, ' ')) AS wanted,
 		e.destinations, e.branches
-	FROM (SELECT array_agg(d.id) AS destinations, array_agg(COALESCE(c.lineage[LEAST(2, cardinality(c.lineage))], 0)) AS branches
+	FROM (SELECT array_agg(d.id) AS destinations, array_agg(` + branchOfLineage("c.lineage") + `) AS branches
 		FROM (SELECT DISTINCT destination_id AS id, customer_id FROM emitted) d` + joinByID("customers", "c", "d.customer_id") + `) e
 	LEFT JOIN (SELECT *, row_number() OVER (ORDER BY id) AS n FROM audited) a ON true
 	LEFT JOIN told t ON t.n = a.n

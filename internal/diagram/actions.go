@@ -31,24 +31,48 @@ func (a *setAction) run(_ context.Context, ev *evaluation, _ Tools) (any, error)
 // maxTopN is the most hits that a search gives.
 const maxTopN = 100
 
-// searchAction gives an array of hits {id, docId, content, similarity}, best first.
-type searchAction struct{ contextID, prompt, topN, scoreThreshold value }
+// lookup is what steps that look into a context have in common. least is the bound that leaves hits out, under the name that the step has for it.
+type lookup struct {
+	contextID, prompt, topN, least value
+	leastName                      string
+}
 
-func readSearch(f *fields) action {
-	return &searchAction{
-		contextID:      f.typed("contextId", true, wholeTo(1<<53)),
-		prompt:         f.text("prompt", true),
-		topN:           f.typed("topN", false, wholeTo(maxTopN)),
-		scoreThreshold: f.typed("scoreThreshold", false, fraction),
+func readLookup(f *fields, least string) lookup {
+	return lookup{
+		contextID: f.typed("contextId", true, wholeTo(1<<53)),
+		prompt:    f.text("prompt", true),
+		topN:      f.typed("topN", false, wholeTo(maxTopN)),
+		least:     f.typed(least, false, fraction), leastName: least,
 	}
 }
 
+func (l *lookup) request(ev *evaluation) (r Lookup, least *float64, err error) {
+	id, err := evalChecked(ev, "contextId", l.contextID, wholeTo(1<<53), asInt)
+	if err != nil {
+		return r, nil, err
+	}
+	r.ContextID = int64(*id)
+	if r.Prompt, err = evalText(ev, "prompt", l.prompt); err != nil {
+		return r, nil, err
+	}
+	if r.TopN, err = evalChecked(ev, "topN", l.topN, wholeTo(maxTopN), asInt); err != nil {
+		return r, nil, err
+	}
+	least, err = evalChecked(ev, l.leastName, l.least, fraction, asFloat)
+	return r, least, err
+}
+
+// searchAction gives an array of hits {id, docId, content, similarity}, best first.
+type searchAction struct{ lookup }
+
+func readSearch(f *fields) action { return &searchAction{readLookup(f, "scoreThreshold")} }
+
 func (a *searchAction) run(ctx context.Context, ev *evaluation, tools Tools) (any, error) {
-	r, err := a.request(ev)
+	r, least, err := a.request(ev)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := tools.Search(ctx, r)
+	hits, err := tools.Search(ctx, SearchRequest{r, least})
 	if err != nil {
 		return nil, toolError(CodeSearchError, err)
 	}
@@ -59,40 +83,17 @@ func (a *searchAction) run(ctx context.Context, ev *evaluation, tools Tools) (an
 	return out, nil
 }
 
-func (a *searchAction) request(ev *evaluation) (r SearchRequest, err error) {
-	id, err := evalChecked(ev, "contextId", a.contextID, wholeTo(1<<53), asInt)
-	if err != nil {
-		return r, err
-	}
-	r.ContextID = int64(*id)
-	if r.Prompt, err = evalText(ev, "prompt", a.prompt); err != nil {
-		return r, err
-	}
-	if r.TopN, err = evalChecked(ev, "topN", a.topN, wholeTo(maxTopN), asInt); err != nil {
-		return r, err
-	}
-	r.ScoreThreshold, err = evalChecked(ev, "scoreThreshold", a.scoreThreshold, fraction, asFloat)
-	return r, err
-}
-
 // askAction gives {text, nothingFound, citations, warnings}: the answer that documents have.
-type askAction struct{ contextID, prompt, topN, minRelevance value }
+type askAction struct{ lookup }
 
-func readAsk(f *fields) action {
-	return &askAction{
-		contextID:    f.typed("contextId", true, wholeTo(1<<53)),
-		prompt:       f.text("prompt", true),
-		topN:         f.typed("topN", false, wholeTo(maxTopN)),
-		minRelevance: f.typed("minRelevance", false, fraction),
-	}
-}
+func readAsk(f *fields) action { return &askAction{readLookup(f, "minRelevance")} }
 
 func (a *askAction) run(ctx context.Context, ev *evaluation, tools Tools) (any, error) {
-	r, err := a.request(ev)
+	r, least, err := a.request(ev)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := tools.Ask(ctx, r)
+	answer, err := tools.Ask(ctx, AskRequest{r, least})
 	if err != nil {
 		return nil, toolError(CodeSearchError, err)
 	}
@@ -104,22 +105,6 @@ func (a *askAction) run(ctx context.Context, ev *evaluation, tools Tools) (any, 
 		warnings[i] = code
 	}
 	return map[string]any{"text": answer.Text, "nothingFound": answer.NothingFound, "citations": citations, "warnings": warnings}, nil
-}
-
-func (a *askAction) request(ev *evaluation) (r AskRequest, err error) {
-	id, err := evalChecked(ev, "contextId", a.contextID, wholeTo(1<<53), asInt)
-	if err != nil {
-		return r, err
-	}
-	r.ContextID = int64(*id)
-	if r.Prompt, err = evalText(ev, "prompt", a.prompt); err != nil {
-		return r, err
-	}
-	if r.TopN, err = evalChecked(ev, "topN", a.topN, wholeTo(maxTopN), asInt); err != nil {
-		return r, err
-	}
-	r.MinRelevance, err = evalChecked(ev, "minRelevance", a.minRelevance, fraction, asFloat)
-	return r, err
 }
 
 // chatAction gives {content, model}.

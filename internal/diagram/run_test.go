@@ -45,8 +45,8 @@ func TestWholeRun(t *testing.T) {
 	}
 	three, threshold := 3, 0.2
 	wantAsked := []any{
-		SearchRequest{7, "why & how?", &three, &threshold},
-		AskRequest{7, "why & how?", &three, &threshold},
+		SearchRequest{Lookup{7, "why & how?", &three}, &threshold},
+		AskRequest{Lookup{7, "why & how?", &three}, &threshold},
 		ChatRequest{"m", []Message{{"system", "Be brief."}, {"user", "why & how?: found"}}},
 		ChatRequest{"", []Message{{"user", "2 messages"}}},
 		HTTPRequest{

@@ -18,12 +18,16 @@ type Tools interface {
 	Secrets(ctx context.Context, names []string) (map[string]string, error)
 }
 
-// SearchRequest asks for the chunks of a context that are closest to a prompt. A nil TopN or
-// ScoreThreshold means the context's own.
+// Lookup is where steps look, and what for. A nil TopN means the context's own.
+type Lookup struct {
+	ContextID int64
+	Prompt    string
+	TopN      *int
+}
+
+// SearchRequest asks for the chunks of a context that are closest to a prompt. A nil ScoreThreshold means the context's own.
 type SearchRequest struct {
-	ContextID      int64
-	Prompt         string
-	TopN           *int
+	Lookup
 	ScoreThreshold *float64
 }
 
@@ -35,11 +39,9 @@ type Hit struct {
 	Similarity float64
 }
 
-// AskRequest asks what the documents of a context say. A nil TopN means the context's own, a nil MinRelevance the server's.
+// AskRequest asks what the documents of a context say. A nil MinRelevance means the server's.
 type AskRequest struct {
-	ContextID    int64
-	Prompt       string
-	TopN         *int
+	Lookup
 	MinRelevance *float64
 }
 
