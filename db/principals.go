@@ -176,7 +176,7 @@ type Caller struct {
 // KeyCaller looks up the caller of an API key's token on an account; kid names the key that has signed it. The grant is nil where the
 // permission is gone or disabled, or the account is disabled. ErrNoRows: there is no such key.
 func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, accountID int64, kid string) (*Caller, error) {
-	return s.callers.ask(ctx, keyToken{clientID, app, accountID, kid}, s.keyCaller)
+	return s.callers.ask(ctx, keyToken{clientID: clientID, app: app, accountID: accountID, kid: kid}, s.keyCaller)
 }
 
 // keyToken is what the token of an API key says.

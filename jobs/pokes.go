@@ -49,16 +49,16 @@ func (r *deliveryRelay) watch(ctx context.Context) {
 	defer pace.Stop()
 	now := make(chan struct{})
 	close(now)
-	r.attempt(ctx, r.look)
+	r.handOn(ctx, r.look)
 	for ctx.Err() == nil {
 		var more <-chan struct{} // nobody waits for one that is nil
 		var soon <-chan time.Time
 		if !r.due.Empty() {
-			r.attempt(ctx, r.pokeNext)
+			r.handOn(ctx, r.pokeNext)
 			more = now
 		}
 		if wait := lookPause - time.Since(r.looked); r.asked && wait <= 0 {
-			r.attempt(ctx, r.look)
+			r.handOn(ctx, r.look)
 		} else if r.asked {
 			soon = time.After(wait)
 		}
@@ -67,7 +67,7 @@ func (r *deliveryRelay) watch(ctx context.Context) {
 		case <-more:
 		case <-soon: // it is looked at the top
 		case <-pace.C:
-			r.attempt(ctx, r.look)
+			r.handOn(ctx, r.look)
 		case message, open := <-news:
 			if !open { // the bus has ended
 				news = nil
@@ -78,7 +78,7 @@ func (r *deliveryRelay) watch(ctx context.Context) {
 	}
 }
 
-func (r *deliveryRelay) attempt(ctx context.Context, do func(context.Context) error) {
+func (r *deliveryRelay) handOn(ctx context.Context, do func(context.Context) error) {
 	if err := do(ctx); err != nil && ctx.Err() == nil {
 		r.due.Clear()
 		clear(r.known)

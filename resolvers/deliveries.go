@@ -55,7 +55,9 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID
 	if err != nil {
 		return nil, err
 	}
-	scope, also, err := q.deliveriesOf(ctx, c, Deliveries{destinationID, typ, status, since, customerID, subtree})
+	scope, also, err := q.deliveriesOf(ctx, c, Deliveries{
+		DestinationID: destinationID, Type: typ, Status: status, Since: since, CustomerID: customerID, Subtree: subtree,
+	})
 	if err != nil {
 		return nil, err
 	}

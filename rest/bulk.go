@@ -118,7 +118,7 @@ func addedUserOf(u *db.User) *addedUser {
 	if u == nil {
 		return nil
 	}
-	return &addedUser{u.ID, u.Email, u.FirstName, u.LastName, u.CreatedAt.UTC()}
+	return &addedUser{ID: u.ID, Email: u.Email, FirstName: u.FirstName, LastName: u.LastName, CreatedAt: u.CreatedAt.UTC()}
 }
 
 func (a *api) createPermissions(ctx context.Context, in *createPermissionsInput) (*one[results[givenPermissionResult]], error) {

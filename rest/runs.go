@@ -54,7 +54,7 @@ type run struct {
 }
 
 func runAnswer(r *db.Run) *one[run] {
-	return &one[run]{run{listedRunOf(r), r.Input, orNull(r.OutputJSON()), orNull(r.ErrorJSON())}}
+	return &one[run]{run{ListedRun: listedRunOf(r), Input: r.Input, Output: orNull(r.OutputJSON()), Error: orNull(r.ErrorJSON())}}
 }
 
 // orNull is a value that is null where there is none.

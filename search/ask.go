@@ -36,7 +36,7 @@ type Answer struct {
 	// Extractive says that the text is the best passages themselves, which no model has written.
 	Extractive bool
 	Citations  []*Citation
-	Warnings     []*AnswerWarning
+	Warnings   []*AnswerWarning
 }
 
 // Citation says that a part of an answer goes by a hit, of which Quote is the part that says most of it.

@@ -53,7 +53,7 @@ func (q *Question) conversation() ([]chat.Message, []*Hit, error) {
 		}
 		room -= tokens
 		sources = append(sources, h)
-		asked.Passages = append(asked.Passages, source{len(sources), h.Passage.Heading, h.Passage.Page, text})
+		asked.Passages = append(asked.Passages, source{Number: len(sources), Heading: h.Passage.Heading, Page: h.Passage.Page, Text: text})
 	}
 	var said bytes.Buffer
 	encoder := json.NewEncoder(&said)

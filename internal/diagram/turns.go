@@ -26,7 +26,7 @@ func inTurn[T any](ctx context.Context, branch int64, do func() T) (out T, err e
 // turn is what a step has of the processors. It takes a place after the first millisecond of work, so that what is small
 // waits for nobody, and gives it up after each further one: what is long waits for others, and not they for it.
 type turn struct {
-	//nolint:containedctx // a step's, which ends with it
+	// ctx is a step's, which ends with it.
 	ctx    context.Context
 	branch int64
 	// patience is the time that the step has; nil has no end. What is waited here does not count.

@@ -116,7 +116,7 @@ func (p *People) all(ctx context.Context, rows *csv.Reader, places map[string]in
 			return ""
 		}
 		line, _ := rows.FieldPos(0)
-		who := person{line, field("email"), field("firstname"), field("lastname")}
+		who := person{line: line, Email: field("email"), FirstName: field("firstname"), LastName: field("lastname")}
 		if who.Email == "" {
 			p.tell(who, "failed", "BAD_REQUEST", "there is no e-mail address")
 			continue

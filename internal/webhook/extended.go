@@ -74,8 +74,8 @@ var extended = slices.Concat(limitEntries(), auditEntries())
 
 func limitEntries() []Entry {
 	return []Entry{
-		entry(NewLimit(false, Limited{3, "users", 80, 100}), "Four fifths of a limit are used; told once a day.", "customerId", "limit", "used", "max"),
-		entry(NewLimit(true, Limited{3, "users", 100, 100}), "A limit is reached; told once a day.", "customerId", "limit", "used", "max"),
+		entry(NewLimit(false, Limited{CustomerID: 3, Limit: "users", Used: 80, Max: 100}), "Four fifths of a limit are used; told once a day.", "customerId", "limit", "used", "max"),
+		entry(NewLimit(true, Limited{CustomerID: 3, Limit: "users", Used: 100, Max: 100}), "A limit is reached; told once a day.", "customerId", "limit", "used", "max"),
 	}
 }
 
