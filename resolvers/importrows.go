@@ -304,7 +304,9 @@ func (r *importedDocument) check(v *check) {
 	if r.NameIndex < 0 || r.NameIndex > maxOrdinal {
 		v.fault("nameIndex", "must be 0 to %d", maxOrdinal)
 	}
-	r.DisplayName = displayName(r.OriginalName, r.NameIndex)
+	if r.DisplayName != displayName(r.OriginalName, r.NameIndex) { // it was given, and not with the upload
+		v.name("displayName", r.DisplayName)
+	}
 	format, err := extract.FormatOf(r.OriginalName)
 	var f *extract.Failure
 	if errors.As(err, &f) {

@@ -8,11 +8,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"canopy/db"
 	"canopy/e2e/platform"
 	"canopy/resolvers"
 )
@@ -22,7 +20,10 @@ import (
 func TestImport(t *testing.T) {
 	t.Parallel()
 	s, other := platform.Start(t), platform.Start(t)
-	path, want := archiveOf(t, s, furnished(t, s))
+	top := furnished(t, s)
+	varied(t, s)
+	path, want := archiveOf(t, s, top)
+	tells(t, want, remade(t, imported(t, other, path, resolvers.Import{DryRun: true}), want))
 	other.SQL(`SELECT setval('contexts_id_seq', 500), setval('agents_id_seq', 700), setval('customers_id_seq', 900)`)
 	t.Run("another platform", func(t *testing.T) { importInto(t, other, path, want) })
 	t.Run("the same platform", func(t *testing.T) { importInto(t, s, path, want) })
@@ -47,19 +48,14 @@ func importInto(t *testing.T, s *platform.Platform, path string, want archived) 
 			t.Errorf("%s has lost %v", table, rows)
 		}
 	}
-	for kind, n := range map[string]int64{"apiKeys": 3, "secrets": 1, "invitations": 4} {
-		if !slices.ContainsFunc(report.LeftOut, func(l db.LeftOut) bool { return l.Kind == kind && l.Count == n }) {
-			t.Errorf("left out are %v", report.LeftOut)
-		}
-	}
-	for _, note := range []string{"4 memberships wait", "1 webhook destinations are disabled", "2 steps of diagrams search contexts that are not in the archive"} {
+	for _, note := range []string{"6 memberships wait", "2 webhook destinations are disabled", "2 steps of diagrams search contexts that are not in the archive"} {
 		if !strings.Contains(strings.Join(report.Notes, "\n"), note) {
 			t.Errorf("%q is not in %q", note, report.Notes)
 		}
 	}
 	stop := s.Work(&platform.Letterbox{})
 	_, got := archiveOf(t, s, report.CustomerID)
-	sameRows(t, got, want)
+	sameRows(t, got, want, remade(t, report, want))
 	shared := s.Number(`SELECT x.id FROM contexts x JOIN accounts a ON a.id = x.account_id WHERE a.customer_id = $1`, report.CustomerID)
 	desk := deskOfRoot(t, s, report.CustomerID)
 	for _, d := range s.Settle(desk, shared) {
@@ -165,82 +161,40 @@ func furnished(t *testing.T, s *platform.Platform) (top int64) {
 	return top
 }
 
-// sameRows compares what two archives have of everything that is imported, whatever the ids.
-func sameRows(t *testing.T, got, want archived) {
+// varied gives furnished companies what tells has to find: a second row of each kind that is imported, with other values than the first one
+// has, and one of each that is not.
+func varied(t *testing.T, s *platform.Platform) {
 	t.Helper()
-	for _, kind := range []string{"customers", "billing", "users", "roles", "accounts", "permissions", "contexts", "documents", "agents", "agentRevisions", "webhookDestinations"} {
-		g, w := labelled(t, got, kind), labelled(t, want, kind)
-		if len(w) == 0 || !slices.Equal(g, w) {
-			t.Errorf("of %s there are\n%s\nand were\n%s", kind, strings.Join(g, "\n"), strings.Join(w, "\n"))
-		}
-	}
-}
+	root, pit, sand := s.Root(), s.Customer("Quarry Pit"), s.Customer("Quarry Sand")
+	rosa, desk, builder := s.TokenOf(pit, "rosa@quarry.example", "tenant"), s.TokenOf(pit, "rosa@quarry.example", "assistant"), s.TokenOf(pit, "rosa@quarry.example", "builder")
+	s.Mutate(root, "updateCustomer", "customer { name }", map[string]any{"customerId": sand, "canAddCustomers": false, "maxKeyDays": 90})
+	s.Mutate(root, "setAccountDisabled", "account { disabled }", map[string]any{"id": s.Account(sand, "tenant"), "disabled": true})
+	s.Must(204, "POST", "/tenant/billing", rosa, map[string]any{
+		"billingName": "Pit", "businessId": "FN 1 x", "taxId": "ATU1", "addressLine1": "Bahnhofstraße 1", "addressLine2": "Tür 2", "city": "Wörgl", "state": "Tirol", "zipCode": "6300", "countryCode": "NO",
+	})
+	s.Must(201, "POST", "/tenant/user", rosa, map[string]any{"email": "ida@quarry.example", "firstName": "Ida", "lastName": "Lehm"})
+	s.Must(200, "POST", "/permission", root, map[string]any{ // by which alone he belongs to it
+		"appAccountId": s.Account(pit, "tenant"), "appRoleId": s.RoleID(0, "tenant", "Viewer"), "userIdentityId": s.UserID("karl@quarry.example"),
+	})
+	s.Mutate(root, "createRole", "role { name }", map[string]any{"applicationId": 2, "customerId": pit, "name": "Foreman", "isOwner": true, "features": []string{"context.read"}})
 
-// labelled are the rows of a kind as text, with labels in the place of ids, and without what an import makes otherwise.
-func labelled(t *testing.T, a archived, kind string) (list []string) {
-	t.Helper()
-	labels := labelsOf(a)
-	for _, row := range copied(a).rows[kind] {
-		if name, ok := row["fileName"]; ok {
-			row["content"] = string(a.originals[name.(string)])
-		}
-		for _, name := range otherwise[kind] {
-			delete(row, name)
-		}
-		for name, of := range references {
-			if id, ok := row[name].(float64); ok {
-				row[name] = labels[fmt.Sprint(of, id)]
-			}
-		}
-		if role, ok := row["role"].(map[string]any); ok {
-			row["role"] = fmt.Sprint(role["name"], role["system"])
-		}
-		if diagram, ok := row["diagram"].(map[string]any); ok {
-			for _, step := range diagram["steps"].([]any) {
-				step := step.(map[string]any)
-				step["contextId"] = labels[fmt.Sprint("contexts", step["contextId"])]
-			}
-		}
-		if text, ok := row["toolsJson"].(string); ok {
-			var tools []map[string]any
-			if err := json.Unmarshal([]byte(text), &tools); err != nil {
-				t.Fatal(err)
-			}
-			for _, tool := range tools {
-				tool["agentId"] = labels[fmt.Sprint("agents", tool["agentId"])]
-			}
-			row["toolsJson"] = tools
-		}
-		text, err := json.Marshal(row)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, string(text))
-	}
-	slices.Sort(list)
-	return list
-}
+	notes := s.NewContext(desk, "Notes")
+	s.Mutate(desk, "updateContext", "context { name }", map[string]any{
+		"id": notes, "caption": "Notes of the pit", "topN": 3, "scoreThreshold": .25, "searchMode": "HYBRID", "denseWeight": .75, "chunkSize": 50, "overlap": .5, "embeddingModel": "canopy-lexical-1",
+	})
+	s.Must(204, "PUT", fmt.Sprintf("/context/share/%d", notes), desk, map[string]any{"shareState": 1})
+	s.Upload(desk, notes, "notes.md", []byte("# Notes\n\nThe pit is deep."))
+	document := s.Settle(desk, notes)[0]["id"]
+	s.Mutate(desk, "updateDocument", "document { displayName }", map[string]any{"id": document, "displayName": "Notes of the pit", "attributes": map[string]any{"year": 2024}})
+	s.SQL(`UPDATE contexts SET max_size = 1000000, user_id = NULL WHERE id = $1`, notes) // as of somebody who is gone
+	s.SQL(`UPDATE documents SET created_by = NULL WHERE id = $1`, document)
 
-// otherwise are the members of rows that an import makes otherwise.
-var otherwise = map[string][]string{
-	"customers": {"id", "regionId"}, "users": {"id", "accepted", "createdAt"}, "roles": {"id", "applicationId"}, "accounts": {"id"},
-	"permissions": {"id", "lastAccess"}, "contexts": {"id"}, "documents": {"id", "fileName", "status"}, "agents": {"id"}, "agentRevisions": {"id"},
-	"webhookDestinations": {"id", "enabled"},
-}
-
-// references are the members of rows that lead to others.
-var references = map[string]string{
-	"customerId": "customers", "parentId": "customers", "accountId": "accounts", "userId": "users", "createdBy": "users", "contextId": "contexts",
-	"agentId": "agents", "publishedId": "agentRevisions",
-}
-
-// labelsOf gives names for the ids of an archive.
-func labelsOf(a archived) map[string]string {
-	labels := map[string]string{}
-	for _, kind := range []string{"customers", "users", "accounts", "contexts", "agents", "agentRevisions"} {
-		for _, row := range a.rows[kind] {
-			labels[fmt.Sprint(kind, row["id"])] = fmt.Sprint(labels[fmt.Sprint("customers", row["customerId"])], row["application"], row["name"], row["email"], row["number"])
-		}
-	}
-	return labels
+	agent := s.Publish(builder, platform.Greeter)
+	s.Poll(builder, s.Start(builder, agent, map[string]any{"name": "Pit"}))
+	s.Mutate(builder, "updateAgent", "agent { name }", map[string]any{"id": agent, "diagram": json.RawMessage(platform.CountingSteps)})
+	s.Mutate(builder, "publishAgent", "agent { runnable }", map[string]any{"id": agent})
+	s.Mutate(builder, "disableAgent", "agent { enabled }", map[string]any{"id": agent})
+	made := s.Mutate(rosa, "createWebhookDestination", "destination { databaseId }", map[string]any{"url": platform.PublicURL + "/pit", "name": "Pit", "events": []string{"run.started"}, "signing": "STANDARD"})
+	s.SQL(`INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, completed_at) VALUES ($1, $2, 'evt_pit', 'run.started', '{}', 'delivered', now())`,
+		pit, made["destination"].(map[string]any)["databaseId"])
 }

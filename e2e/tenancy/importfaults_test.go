@@ -105,6 +105,7 @@ func TestImportHostile(t *testing.T) {
 		"agentRevisions/000001.jsonl, line 1: what it belongs to, agents 99, is not":       set("agentRevisions", 0, "agentId", 99),
 		"documents/000001.jsonl, line 2: its original has 17 bytes and the SHA-256":        set("documents", 1, "contentHash", strings.Repeat("0", 64)),
 		"documents/000001.jsonl, line 1: fileName: is not a UUID":                          set("documents", 0, "fileName", "../../etc/passwd"),
+		"documents/000001.jsonl, line 1: displayName: must not be empty":                   set("documents", 0, "displayName", ""),
 		"documents/000001.jsonl, line 1: originalName: is not the name of a file":          set("documents", 0, "originalName", "../a.txt"),
 		"is the original of no document":                                                   func(a archived) { a.originals["00000000-0000-4000-8000-000000000001"] = []byte("x") },
 		"webhookDestinations/000001.jsonl, line 1: url: must begin with https://":          set("webhookDestinations", 0, "url", "http://10.0.0.1/"),
@@ -264,7 +265,7 @@ func TestImportGoesOn(t *testing.T) {
 	}
 	s.App.Resolver.Blobs = whole
 	_, got := archiveOf(t, s, made)
-	sameRows(t, got, want)
+	sameRows(t, got, want, remade(t, report, want))
 	var together sync.WaitGroup
 	companies := make([]int64, 3)
 	for i := range companies {
