@@ -1,6 +1,11 @@
 package db
 
-import "canopy/internal/access"
+import (
+	"regexp"
+	"strings"
+
+	"canopy/internal/access"
+)
 
 // AuditPage is the statement of a page of audit events, for tests of its plan.
 func AuditPage(scope access.Scope, a Ask) (text string, args []any) {
@@ -40,4 +45,38 @@ func ExportTexts() (list []string) {
 	}
 	walk(ExportKinds)
 	return list
+}
+
+// ExportedMembers are the members of the rows of each kind of an export, in their order, as the statements name them.
+func ExportedMembers() map[string][]string {
+	all := map[string][]string{}
+	var walk func([]ExportKind)
+	walk = func(kinds []ExportKind) {
+		for _, k := range kinds {
+			all[k.Name] = membersBuilt(statements[k.query])
+			walk(k.Below)
+		}
+	}
+	walk(ExportKinds)
+	return all
+}
+
+// memberName is the name of a member, before its value.
+var memberName = regexp.MustCompile(`^[(,]\s*'(\w+)',`)
+
+// membersBuilt are the members of the object that a statement builds first, without those of objects within it.
+func membersBuilt(text string) (names []string) {
+	_, text, _ = strings.Cut(text, "json_build_object")
+	for deep := 0; text != "" && (deep > 0 || names == nil); text = text[1:] {
+		switch text[0] {
+		case '(':
+			deep++
+		case ')':
+			deep--
+		}
+		if m := memberName.FindStringSubmatch(text); m != nil && deep == 1 {
+			names = append(names, m[1])
+		}
+	}
+	return names
 }

@@ -1,7 +1,9 @@
 package db_test
 
 import (
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,4 +116,36 @@ func exported(texts []string, table, column string) bool {
 		}
 	}
 	return false
+}
+
+// TestExportedKindsAreDocumented: docs/export.md has each kind of rows with each member, and no other.
+func TestExportedKindsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/export.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented, word := map[string][]string{}, regexp.MustCompile("`(\\w+)`")
+	for _, line := range regexp.MustCompile("(?m)^\\| `(\\w+)/` \\|(.*)\\|$").FindAllStringSubmatch(string(page), -1) {
+		for _, member := range word.FindAllStringSubmatch(line[2], -1) {
+			documented[line[1]] = append(documented[line[1]], member[1])
+		}
+	}
+	exported := db.ExportedMembers()
+	for kind, members := range exported {
+		if len(members) < 4 {
+			t.Fatalf("%s has %s", kind, members)
+		}
+		for _, member := range members {
+			if !slices.Contains(documented[kind], member) {
+				t.Errorf("docs/export.md has no member %s of %s", member, kind)
+			}
+		}
+	}
+	for kind, members := range documented {
+		for _, member := range members {
+			if !slices.Contains(exported[kind], member) {
+				t.Errorf("docs/export.md has the member %s of %s, which no export has", member, kind)
+			}
+		}
+	}
 }

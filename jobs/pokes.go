@@ -51,21 +51,19 @@ func (r *deliveryRelay) watch(ctx context.Context) {
 	close(now)
 	r.handOn(ctx, r.look)
 	for ctx.Err() == nil {
+		wait := r.advance(ctx)
 		var more <-chan struct{} // nobody waits for one that is nil
 		var soon <-chan time.Time
 		if !r.due.Empty() {
-			r.handOn(ctx, r.pokeNext)
 			more = now
 		}
-		if wait := lookPause - time.Since(r.looked); r.asked && wait <= 0 {
-			r.handOn(ctx, r.look)
-		} else if r.asked {
+		if wait > 0 {
 			soon = time.After(wait)
 		}
 		select {
 		case <-ctx.Done():
 		case <-more:
-		case <-soon: // it is looked at the top
+		case <-soon:
 		case <-pace.C:
 			r.handOn(ctx, r.look)
 		case message, open := <-news:
@@ -76,6 +74,20 @@ func (r *deliveryRelay) watch(ctx context.Context) {
 			r.hear(message)
 		}
 	}
+}
+
+// advance looks where that was asked for, and tells the queue of one destination. wait is how long it is until the relay may look, where
+// it was asked to.
+func (r *deliveryRelay) advance(ctx context.Context) (wait time.Duration) {
+	if r.asked {
+		if wait = lookPause - time.Since(r.looked); wait <= 0 {
+			r.handOn(ctx, r.look)
+		}
+	}
+	if !r.due.Empty() {
+		r.handOn(ctx, r.pokeNext)
+	}
+	return wait
 }
 
 func (r *deliveryRelay) handOn(ctx context.Context, do func(context.Context) error) {

@@ -77,19 +77,20 @@ func TestLooksAreAskedForTogether(t *testing.T) {
 	}
 }
 
+// TestWhatIsLookedForIsTold: the queue is told of what a look has found that was asked for, without waiting for anything else.
+func TestWhatIsLookedForIsTold(t *testing.T) {
+	r, emit := newPokes(t)
+	emit(5)
+	r.hear([]byte("null"))
+	if r.advance(t.Context()); len(r.poked) != 1 {
+		t.Error("the queue is not told")
+	}
+}
+
 // TestWhatWasToldIsPassedOver: a look between the news of a delivery and its attempt does not tell the queue again, until the news may be lost.
 func TestWhatWasToldIsPassedOver(t *testing.T) {
-	room := newRoom(t)
-	client, err := redisconn.Client(devtest.Redis(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = client.Close() }()
-	r := newDeliveryRelay(&relay{store: room.store, client: asynq.NewClientFromRedisClient(client), log: room.log})
-	room.sql(t, `
-		WITH emitted AS (INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
-			SELECT 1, 5, 'evt_5', 'run.failed', '' WHERE $1 RETURNING id, destination_id)
-		INSERT INTO webhook_due (destination_id, delivery_id) SELECT destination_id, id FROM emitted`, true)
+	r, emit := newPokes(t)
+	emit(5)
 	r.hear([]byte(`[{"ID":5,"BranchID":1}]`))
 	devtest.Check(t, r.pokeNext(t.Context()))
 	if devtest.Check(t, r.look(t.Context())); !r.due.Empty() {
@@ -99,5 +100,22 @@ func TestWhatWasToldIsPassedOver(t *testing.T) {
 	r.poked[5] = poke{last.oldest, last.at.Add(-pokeAgain)}
 	if devtest.Check(t, r.look(t.Context())); r.due.Empty() {
 		t.Error("the queue is not told again")
+	}
+}
+
+// newPokes is a relay of deliveries with a queue, and what writes a delivery to a destination down.
+func newPokes(t *testing.T) (*deliveryRelay, func(destination int64)) {
+	t.Helper()
+	room := newRoom(t)
+	client, err := redisconn.Client(devtest.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return newDeliveryRelay(&relay{store: room.store, client: asynq.NewClientFromRedisClient(client), log: room.log}), func(destination int64) {
+		room.sql(t, `
+			WITH emitted AS (INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
+				SELECT 1, $1, 'evt_5', 'run.failed', '' RETURNING id, destination_id)
+			INSERT INTO webhook_due (destination_id, delivery_id) SELECT destination_id, id FROM emitted`, destination)
 	}
 }

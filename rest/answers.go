@@ -24,6 +24,7 @@ type Answer struct {
 	Text         string          `json:"text" doc:"The answer"`
 	Citations    []citation      `json:"citations" doc:"What the sentences of the answer go by, in their order" nullable:"false"`
 	NothingFound bool            `json:"nothingFound" doc:"No document that was searched has an answer: text says so"`
+	Extractive   bool            `json:"extractive" doc:"The text is the passages that fit best, word for word: no chat model is configured, or it gave nothing"`
 	Warnings     []answerWarning `json:"warnings" doc:"What is wrong with the answer" nullable:"false"`
 }
 
@@ -45,7 +46,7 @@ type answerWarning struct {
 
 func answerOf(a *search.Answer) *Answer {
 	return &Answer{
-		Text: a.Text, NothingFound: a.NothingFound, Citations: mapped(a.Citations, citationOf),
+		Text: a.Text, NothingFound: a.NothingFound, Extractive: a.Extractive, Citations: mapped(a.Citations, citationOf),
 		Warnings: mapped(a.Warnings, func(w *search.AnswerWarning) answerWarning { return answerWarning(*w) }),
 	}
 }

@@ -33,8 +33,10 @@ type Answer struct {
 	Text         string
 	Done         bool
 	NothingFound bool
-	Citations    []*Citation
-	Warnings     []*AnswerWarning
+	// Extractive says that the text is the best passages themselves, which no model has written.
+	Extractive bool
+	Citations  []*Citation
+	Warnings   []*AnswerWarning
 }
 
 // Citation says that a part of an answer goes by a hit, of which Quote is the part that says most of it.
@@ -217,7 +219,7 @@ const (
 
 // extract answers by the best passages themselves.
 func (q *Question) extract() *Answer {
-	a := &Answer{Done: true}
+	a := &Answer{Done: true, Extractive: true}
 	var text strings.Builder
 	at := 0
 	for _, h := range q.hits {

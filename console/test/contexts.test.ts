@@ -43,9 +43,18 @@ test("a context from its first document to the place of a sentence, and its end"
   await page.keyboard.press("Enter");
   await page.locator("mark", { hasText: "tide" }).first().waitFor();
   await accessible(page, "search");
+  // Without a chat model the passages are the answer.
+  await page.getByRole("button", { name: "Ask", exact: true }).click();
+  await page.getByText("No chat model is set up").waitFor();
+  await page.getByRole("region", { name: "Answer" }).getByText("The spring tide floods the quay in March.").waitFor();
+  await accessible(page, "answer-passages");
+  await page.getByLabel("Your question").fill("who painted the ceiling");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "The documents don’t say" }).waitFor();
+  await page.goBack();
   await page.getByRole("link", { name: /^Open the document here: tides\.md/ }).first().click();
   await page.getByRole("article").getByText("floods").waitFor();
-  assert.match(page.url(), /\?chunk=0&prompt=/);
+  assert.match(page.url(), /\?chunk=0&prompt=.*&from=\d+&to=\d+$/);
   await accessible(page, "document");
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the file" }).click()]);
   assert.equal(file.suggestedFilename(), "tides.md");

@@ -75,9 +75,13 @@ func BenchmarkConsole(b *testing.B) {
 func run(t testing.TB, file string) string {
 	t.Helper()
 	// Pages are at home at localhost, so that what links lead to is of the same site.
-	s := platform.Start(t, platform.DeliverLocally(t), func(c *config.Config) {
+	settings := []func(*config.Config){platform.DeliverLocally(t), func(c *config.Config) {
 		c.PublicURL.Host = platform.Localhost(c.PublicURL.Host)
-	})
+	}}
+	if file == answersFile {
+		settings = append(settings, talker(t).Use)
+	}
+	s := platform.Start(t, settings...)
 	for _, email := range people {
 		s.SetUp(email)
 	}

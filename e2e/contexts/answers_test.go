@@ -42,7 +42,7 @@ func askREST(s *platform.Platform, token string, id int64, body object) map[stri
 // askGraph gives the events of the subscription.
 func askGraph(t *testing.T, s *platform.Platform, token string, id int64, prompt string) (list []map[string]any) {
 	t.Helper()
-	lines := s.Stream(t, fmt.Sprintf(`subscription { askContext(contextId: %d, prompt: %q) { text done nothingFound warnings { code message start end }
+	lines := s.Stream(t, fmt.Sprintf(`subscription { askContext(contextId: %d, prompt: %q) { text done nothingFound extractive warnings { code message start end }
 		citations { quote start end hit { content similarity passage { content heading } document { originalName } } } } }`, id, prompt), token)
 	for {
 		event := platform.Told(t, lines, "askContext")
@@ -112,7 +112,7 @@ func TestAnswersByAModel(t *testing.T) {
 	})
 	s, token, id := larder(t, server)
 	answer := askREST(s, token, id, object{"prompt": honeyQuestion, "topN": 5, "mode": "LEXICAL"})
-	if answer["text"] != "It keeps for\n3000 years. The moon is cheese." || answer["nothingFound"] != false {
+	if answer["text"] != "It keeps for\n3000 years. The moon is cheese." || answer["nothingFound"] != false || answer["extractive"] != false {
 		t.Errorf("%v", answer)
 	}
 	citations := answer["citations"].([]any)
@@ -176,7 +176,7 @@ func TestAnswersWithoutAModel(t *testing.T) {
 	t.Parallel()
 	s, token, id := larder(t, nil)
 	answer := askREST(s, token, id, object{"prompt": honeyQuestion})
-	if !strings.HasPrefix(answer["text"].(string), "Honey keeps for 3000 years when it is dry.") || answer["nothingFound"] != false || len(codesOf(t, answer)) > 0 {
+	if !strings.HasPrefix(answer["text"].(string), "Honey keeps for 3000 years when it is dry.") || answer["nothingFound"] != false || answer["extractive"] != true || len(codesOf(t, answer)) > 0 {
 		t.Errorf("%v", answer)
 	}
 	for _, c := range answer["citations"].([]any) {
@@ -185,7 +185,7 @@ func TestAnswersWithoutAModel(t *testing.T) {
 			t.Errorf("%v", c)
 		}
 	}
-	nothing := object{"text": "The documents don't say.", "citations": []any{}, "nothingFound": true, "warnings": []any{}}
+	nothing := object{"text": "The documents don't say.", "citations": []any{}, "nothingFound": true, "extractive": false, "warnings": []any{}}
 	for _, body := range []object{
 		{"prompt": "xylophone quartz"}, {"prompt": honeyQuestion, "documentIds": []int64{}}, {"prompt": honeyQuestion, "scoreThreshold": 1}, {"prompt": honeyQuestion, "minRelevance": 1}, {"prompt": honeyQuestion, "attributes": object{"year": object{"gt": 1}}},
 	} {
@@ -211,7 +211,7 @@ func TestAnswersOfAModelThatFails(t *testing.T) {
 	if strings.Contains(string(answer.Body), "db-7") || strings.Contains(string(answer.Body), s.App.Config.Chat.URL) {
 		t.Errorf("it tells of the inside: %s", answer.Body)
 	}
-	if got := answer.JSON(t).(map[string]any); !reflect.DeepEqual(codesOf(t, got), []string{"model_failed"}) || !strings.HasPrefix(got["text"].(string), "Honey keeps") {
+	if got := answer.JSON(t).(map[string]any); !reflect.DeepEqual(codesOf(t, got), []string{"model_failed"}) || got["extractive"] != true || !strings.HasPrefix(got["text"].(string), "Honey keeps") {
 		t.Errorf("%v", got)
 	}
 }

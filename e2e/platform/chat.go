@@ -21,7 +21,7 @@ type ChatServer struct {
 	Reply func(r *http.Request, say func(piece string)) bool
 }
 
-func NewChatServer(t *testing.T, reply func(r *http.Request, say func(piece string)) bool) *ChatServer {
+func NewChatServer(t testing.TB, reply func(r *http.Request, say func(piece string)) bool) *ChatServer {
 	t.Helper()
 	c := &ChatServer{Reply: reply}
 	c.Server = httptest.NewServer(http.HandlerFunc(c.chat))

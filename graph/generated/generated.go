@@ -1986,6 +1986,8 @@ type Answer {
   done: Boolean!
   "No document that was searched has an answer: ` + "`" + `text` + "`" + ` says so."
   nothingFound: Boolean!
+  "The text is the passages that fit best, word for word: no chat model is configured, or it gave nothing."
+  extractive: Boolean!
   "What the sentences of the answer go by, in their order. A sentence has its own when it is over."
   citations: [Citation!]!
   "What is wrong with the answer."
@@ -8702,6 +8704,10 @@ func (ec *executionContext) _Answer_done(ctx context.Context, field graphql.Coll
 
 func (ec *executionContext) _Answer_nothingFound(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
 	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.NothingFound)
+}
+
+func (ec *executionContext) _Answer_extractive(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Extractive)
 }
 
 func (ec *executionContext) _Answer_citations(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
@@ -27346,6 +27352,11 @@ func (ec *executionContext) _Answer(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "nothingFound":
 			out.Values[i] = ec._Answer_nothingFound(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "extractive":
+			out.Values[i] = ec._Answer_extractive(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

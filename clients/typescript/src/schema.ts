@@ -213,6 +213,8 @@ export interface Answer {
   done: boolean;
   /** No document that was searched has an answer: `text` says so. */
   nothingFound: boolean;
+  /** The text is the passages that fit best, word for word: no chat model is configured, or it gave nothing. */
+  extractive: boolean;
   /** What the sentences of the answer go by, in their order. A sentence has its own when it is over. */
   citations: Array<Citation>;
   /** What is wrong with the answer. */

@@ -9,12 +9,17 @@ const pongWithin = 5_000; // ms
 const mostWaiting = 1_000; // events
 const mostRefused = 3;
 const unauthorized = 4401; // the code that a connection is closed with whose token stopped working
+// The codes that a connection is closed with which is followed by another one: nobody used it any more, or its token had to be renewed.
+const followed = [1000, unauthorized, 4403];
+const comeLater = 1013; // the code that a connection is closed with where the platform has no room, or a part of it is away
 
 export interface SubscribeOptions<R> {
   /** Ends the subscription. */
   signal?: AbortSignal | undefined;
   /** Asks how things are once there is a connection, the first one and each after an interruption: what happened before is not told. What it gives comes first. */
   look?: (() => Promise<R>) | undefined;
+  /** Ends with `UNREACHABLE` where the connection is lost, in place of coming back: for what would begin anew, such as an answer. */
+  once?: boolean | undefined;
   /** Hears of each connection. */
   onConnected?: (() => void) | undefined;
   /** Hears of events that could not be read, or not as a whole. */
@@ -28,6 +33,7 @@ export class Socket {
   readonly #credentials: Credentials;
   readonly #client: Client;
   readonly #connected = new Set<() => void>();
+  readonly #closed = new Set<(why: unknown) => void>();
   #token: string | undefined;
   #isOpen = () => false;
 
@@ -58,9 +64,10 @@ export class Socket {
         pong: (received) => {
           if (received) clearTimeout(unanswered);
         },
-        closed: () => {
+        closed: (why) => {
           this.#isOpen = () => false;
           clearTimeout(unanswered);
+          this.#closed.forEach((tell) => tell(why));
         },
       },
     });
@@ -70,7 +77,7 @@ export class Socket {
   }
 
   /** Gives the events of a subscription as they come. */
-  async *events<R>(query: string, variables: unknown, { signal, look, onConnected, onError }: SubscribeOptions<R>): AsyncGenerator<R, void> {
+  async *events<R>(query: string, variables: unknown, { signal, look, once, onConnected, onError }: SubscribeOptions<R>): AsyncGenerator<R, void> {
     signal?.throwIfAborted();
     const waiting = new Waiting<R>();
     let refused = 0;
@@ -84,7 +91,9 @@ export class Socket {
           next: (result) => {
             if (ranOut(result)) return; // the connection is closed next, and comes back with another token
             refused = 0;
-            if (result.errors) onError?.(fromGraphQL(result.errors as unknown as GraphQLFault[], result.data));
+            const why = result.errors && fromGraphQL(result.errors as unknown as GraphQLFault[], result.data);
+            if (why && once && !result.data) return waiting.end(why);
+            if (why) onError?.(why);
             if (result.data) waiting.put(result.data);
           },
           error: (why) => {
@@ -104,7 +113,11 @@ export class Socket {
       onConnected?.();
       if (look) waiting.putFirst(look());
     };
+    const closed = (why: unknown) => {
+      if (once && !followed.includes((why as CloseEvent).code)) waiting.end(asError(why, this.#credentials.http.url));
+    };
     this.#connected.add(connected);
+    this.#closed.add(closed);
     try {
       begin();
       if (this.#isOpen()) connected();
@@ -115,6 +128,7 @@ export class Socket {
       unwatch();
       signal?.removeEventListener("abort", abort);
       this.#connected.delete(connected);
+      this.#closed.delete(closed);
     }
   }
 }
@@ -132,8 +146,8 @@ function isUnauthorized(why: unknown): boolean {
 function asError(why: unknown, url: string): CanopyError {
   if (why instanceof CanopyError) return why;
   if (Array.isArray(why)) return fromGraphQL(why as GraphQLFault[]);
-  const { reason } = (why ?? {}) as { reason?: string };
-  return new CanopyError("UNREACHABLE", reason || `${url} can't be reached`, { cause: why });
+  const { reason, code } = (why ?? {}) as { reason?: string; code?: number };
+  return new CanopyError(code === comeLater ? "UNAVAILABLE" : "UNREACHABLE", reason || `${url} can't be reached`, { cause: why });
 }
 
 /** Events that wait for their reader, and the end. */

@@ -56,6 +56,20 @@ test("a subscription comes back when its connection was lost, and as another com
   assert.equal(connections, 3);
 });
 
+test("what is listened to once ends with its connection, but not with a token", { timeout: 60_000 }, async () => {
+  const driver = program("tenant");
+  await weather({ life: "2s" });
+  let connections = 0;
+  const renewed = program("tenant").subscribe(doc.Audit, {}, { once: true, onConnected: () => connections++ });
+  while (connections < 2) await nextEvent(driver, renewed);
+  await renewed.return();
+  await weather();
+  const events = program("tenant").subscribe(doc.Audit, {}, { once: true });
+  await nextEvent(driver, events);
+  await cut();
+  await assert.rejects(all(events), (error: CanopyError) => error.code === "UNREACHABLE");
+});
+
 test("what a look finds comes after each connection, before the events that come meanwhile", { timeout: 60_000 }, async () => {
   const driver = program("tenant");
   const canopy = program("tenant");

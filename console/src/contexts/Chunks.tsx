@@ -5,13 +5,13 @@ import { usePages } from "../graph/pages";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { type ChunksResult, Chunks as Ask } from "./contexts.gql";
-import { Marked } from "./Marked";
+import { Marked, type Span } from "./Marked";
 import { placeOf } from "./place";
 
 type Chunk = NonNullable<ChunksResult["documents"]["nodes"][number]["chunks"]>["nodes"][number];
 
 /** The pieces of a document in their order. Only those that are seen exist. */
-export function Chunks({ id, count, at, prompt }: { id: string; count: number; at: number | undefined; prompt: string }) {
+export function Chunks({ id, count, at, cited, prompt }: { id: string; count: number; at: number | undefined; cited: Span | undefined; prompt: string }) {
   const { text } = useText();
   const scroller = useRef<HTMLDivElement>(null);
   const pages = usePages(Ask, { id }, ({ documents }) => documents.nodes[0]?.chunks);
@@ -34,6 +34,7 @@ export function Chunks({ id, count, at, prompt }: { id: string; count: number; a
     if (at < pages.rows.length) {
       gone.current = at;
       virtual.scrollToIndex(at, { align: "start" });
+      if (cited) showCited(scroller.current!);
     } else if (pages.known && pages.more) pages.show(first, at);
   });
 
@@ -43,7 +44,7 @@ export function Chunks({ id, count, at, prompt }: { id: string; count: number; a
       {!pages.known && !pages.error && <Loader aria-label={text.ui.loading} m="md" />}
       <div role="presentation" style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {items.map(({ index, key, start }) => (
-          <Piece key={key} chunk={pages.rows[index]!} index={index} count={count} at={index === at} prompt={prompt} start={start} measure={virtual.measureElement} />
+          <Piece key={key} chunk={pages.rows[index]!} index={index} count={count} at={index === at} cited={index === at ? cited : undefined} prompt={prompt} start={start} measure={virtual.measureElement} />
         ))}
       </div>
     </div>
@@ -56,16 +57,19 @@ interface PieceProps {
   count: number;
   /** It is the one that was looked for. */
   at: boolean;
+  /** What is cited of it. */
+  cited: Span | undefined;
   prompt: string;
   /** Pixels from the top. */
   start: number;
   measure: (element: HTMLElement | null) => void;
 }
 
-function Piece({ chunk, index, count, at, prompt, start, measure }: PieceProps) {
+function Piece({ chunk, index, count, at, cited, prompt, start, measure }: PieceProps) {
   const { text } = useText();
   const { content, overlapBytes, position } = chunk;
   const [before, own] = useMemo(() => cut(content, overlapBytes), [content, overlapBytes]);
+  const skipped = useMemo(() => [...before].length, [before]);
   return (
     <article
       className="chunk" ref={measure} data-index={index} data-at={at || undefined} style={{ transform: `translateY(${start}px)` }}
@@ -73,11 +77,30 @@ function Piece({ chunk, index, count, at, prompt, start, measure }: PieceProps) 
     >
       <header className="quiet">{text.contexts.pieceOf(position + 1, count)}{hasPlace(chunk) && ` · ${placeOf(chunk, text)}`}</header>
       <p className="piece">
-        {before && <span className="quiet" title={text.contexts.overlapping}><Marked text={before} prompt={prompt} /></span>}
-        <Marked text={own} prompt={prompt} />
+        {before && <span className="quiet" title={text.contexts.overlapping}><Marked text={before} prompt={prompt} cited={cited} /></span>}
+        <Marked text={own} prompt={prompt} cited={cited && { start: cited.start - skipped, end: cited.end - skipped }} />
       </p>
     </article>
   );
+}
+
+// Frames in which a piece may come to rest, and in which it has to stay there.
+const mostFrames = 120;
+const restFrames = 3;
+
+/** Brings what is cited into view as soon as its piece has come to rest: a piece may be longer than the window. */
+function showCited(scroller: HTMLElement): void {
+  let rested = 0;
+  let before = NaN;
+  const look = (frame: number) => {
+    const mark = scroller.querySelector("[data-at] mark");
+    const top = mark?.getBoundingClientRect().top ?? NaN;
+    rested = top === before ? rested + 1 : 0;
+    before = top;
+    if (rested >= restFrames) mark!.scrollIntoView({ block: "nearest" });
+    else if (frame < mostFrames) requestAnimationFrame(() => look(frame + 1));
+  };
+  look(0);
 }
 
 const hasPlace = ({ page, heading, row }: Chunk) => page !== null || heading !== null || row !== null;

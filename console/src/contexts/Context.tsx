@@ -1,5 +1,5 @@
 import { Anchor, Skeleton, Text } from "@mantine/core";
-import { IconFileText, IconSearch, IconSettings, type Icon } from "@tabler/icons-react";
+import { IconFileText, IconMessageQuestion, IconSearch, IconSettings, type Icon } from "@tabler/icons-react";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
@@ -55,6 +55,7 @@ export function ContextHead({ context }: { context: Whole }) {
       <nav className="ways" aria-label={name}>
         <Way to={`/contexts/${databaseId}`} icon={IconFileText} label={text.contexts.documents} />
         <Way to={`/contexts/${databaseId}/search`} icon={IconSearch} label={text.contexts.search} />
+        <Way to={`/contexts/${databaseId}/ask`} icon={IconMessageQuestion} label={text.contexts.ask} />
         <Way to={`/contexts/${databaseId}/settings`} icon={IconSettings} label={text.contexts.settings} />
       </nav>
     </>

@@ -108,12 +108,12 @@ function Actions({ document: { id, displayName, status }, contextId }: { documen
 /** The text, or why there is none. */
 function TextOf({ document }: { document: Whole }) {
   const { text } = useText();
-  const { chunk, prompt } = useSearch({ from: "/inside/contexts/$contextId/documents/$documentId" });
+  const { chunk, prompt, from, to } = useSearch({ from: "/inside/contexts/$contextId/documents/$documentId" });
   switch (document.status) {
     case "ready":
       return document.chunkCount === 0
         ? <Empty title={text.contexts.noText} hint={text.contexts.noTextHint} />
-        : <Chunks id={String(document.databaseId)} count={document.chunkCount} at={chunk} prompt={prompt ?? ""} />;
+        : <Chunks id={String(document.databaseId)} count={document.chunkCount} at={chunk} cited={from === undefined || to === undefined ? undefined : { start: from, end: to }} prompt={prompt ?? ""} />;
     case "failed":
       return (
         <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={text.contexts.notReadable} style={{ alignSelf: "start" }}>

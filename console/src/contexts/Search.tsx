@@ -1,17 +1,16 @@
-import { Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
-import { Empty } from "../ui/Empty";
+import { Begin } from "./Begin";
 import { ContextHead, useContextOf, type Whole } from "./Context";
-import { Counts } from "./contexts.gql";
 import { Hits } from "./Hits";
 import { modes, type PromptSearch } from "./routes";
 
 /** Finds pieces of a context's documents. What is asked stands in the address. */
 export function Search() {
+  const { text } = useText();
   const { contextId } = useParams({ from: "/inside/contexts/$contextId/search" });
   const { context } = useContextOf(contextId);
   const search = useSearch({ from: "/inside/contexts/$contextId/search" });
@@ -19,13 +18,13 @@ export function Search() {
   return (
     <>
       <ContextHead context={context} />
-      <Ask key={JSON.stringify(search)} context={context} search={search} />
-      {search.prompt ? <Hits context={context} search={search} prompt={search.prompt} /> : <Begin context={context} />}
+      <Box key={JSON.stringify(search)} context={context} search={search} />
+      {search.prompt ? <Hits context={context} search={search} prompt={search.prompt} /> : <Begin context={context} hint={text.contexts.searchHint} to="/contexts/$contextId/search" />}
     </>
   );
 }
 
-function Ask({ context, search }: { context: Whole; search: PromptSearch }) {
+function Box({ context, search }: { context: Whole; search: PromptSearch }) {
   const { text } = useText();
   const navigate = useNavigate();
   const [form, setForm] = useState({
@@ -34,6 +33,11 @@ function Ask({ context, search }: { context: Whole; search: PromptSearch }) {
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     const { prompt, topN, threshold, mode } = form;
+    const { submitter } = event.nativeEvent as SubmitEvent;
+    if (submitter?.getAttribute("name") === "ask") {
+      void navigate({ to: "/contexts/$contextId/ask", params: { contextId: String(context.databaseId) }, search: { prompt: prompt.trim() || undefined } });
+      return;
+    }
     void navigate({
       to: "/contexts/$contextId/search",
       params: { contextId: String(context.databaseId) },
@@ -66,35 +70,8 @@ function Ask({ context, search }: { context: Whole; search: PromptSearch }) {
           onChange={({ currentTarget: { value } }) => setForm({ ...form, mode: modes.find((mode) => mode === value) ?? context.searchMode })}
         />
         <Button type="submit">{text.contexts.searchButton}</Button>
+        <Button type="submit" name="ask" variant="default" title={text.contexts.askInstead}>{text.contexts.askButton}</Button>
       </Group>
     </form>
-  );
-}
-
-/** What is there before the first search: the way to it. */
-function Begin({ context }: { context: Whole }) {
-  const { text } = useText();
-  const id = String(context.databaseId);
-  const { data } = useAsk(Counts, { id });
-  if (data?.context && data.context.ready.totalCount === 0) {
-    return (
-      <Empty
-        title={text.contexts.nothingToSearch} hint={data.context.all.totalCount > 0 ? text.contexts.notReadYet : text.contexts.nothingToSearchHint}
-        action={<Button renderRoot={(props) => <Link to="/contexts/$contextId" params={{ contextId: id }} {...props} />} variant="default">{text.contexts.toDocuments}</Button>}
-      />
-    );
-  }
-  return (
-    <Stack gap="xs" align="start">
-      <Text c="dimmed">{text.contexts.searchHint}</Text>
-      {context.starterPrompts.map((prompt) => (
-        <Button
-          key={prompt} variant="default" size="sm" h="auto" py={6} className="starter"
-          renderRoot={(props) => <Link to="/contexts/$contextId/search" params={{ contextId: id }} search={{ prompt }} {...props} />}
-        >
-          {prompt}
-        </Button>
-      ))}
-    </Stack>
   );
 }

@@ -68,6 +68,17 @@ const search = createRoute({
   component: lazyRouteComponent(() => import("./Search"), "Search"),
 });
 
+export interface QuestionSearch {
+  prompt?: string | undefined;
+}
+
+const ask = createRoute({
+  getParentRoute: () => one,
+  path: "/ask",
+  validateSearch: ({ prompt }: Record<string, unknown>): QuestionSearch => ({ prompt: text(prompt) }),
+  component: lazyRouteComponent(() => import("./Ask"), "Ask"),
+});
+
 const settings = createRoute({
   getParentRoute: () => one,
   path: "/settings",
@@ -79,13 +90,18 @@ export interface DocumentSearch {
   chunk?: number | undefined;
   /** What was searched for: its words are marked. */
   prompt?: string | undefined;
+  /** Where what was cited begins in the chunk, and where it ends, in characters: then that is marked. */
+  from?: number | undefined;
+  to?: number | undefined;
 }
+
+const counted = (value: unknown) => within(0, Number.MAX_SAFE_INTEGER, value);
 
 const document = createRoute({
   getParentRoute: () => one,
   path: "/documents/$documentId",
-  validateSearch: ({ chunk, prompt }: Record<string, unknown>): DocumentSearch => ({ chunk: within(0, Number.MAX_SAFE_INTEGER, chunk), prompt: text(prompt) }),
+  validateSearch: ({ chunk, prompt, from, to }: Record<string, unknown>): DocumentSearch => ({ chunk: counted(chunk), prompt: text(prompt), from: counted(from), to: counted(to) }),
   component: lazyRouteComponent(() => import("./Document"), "Document"),
 });
 
-export const contextRoutes = [list.addChildren([create]), one.addChildren([documents, search, settings, document])] as const;
+export const contextRoutes = [list.addChildren([create]), one.addChildren([documents, search, ask, settings, document])] as const;

@@ -33,7 +33,7 @@ async function ask(canopy: Canopy, { kind, query, variables: given, context }: O
   const document = stringifyDocument(query) as Document;
   const variables = given as Data;
   if (kind !== "subscription") return give(await canopy.request(document, variables, { signal }));
-  for await (const event of canopy.subscribe(document, variables, { signal, onConnected: context.onConnected })) give(event);
+  for await (const event of canopy.subscribe(document, variables, { signal, once: context.once, onConnected: context.onConnected })) give(event);
 }
 
 /** What is left of an answer some of which failed, and each failure under its path. */
