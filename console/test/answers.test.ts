@@ -7,15 +7,18 @@ import { accessible, greta, open, signIn, url } from "./visit.js";
 
 const tides = "# Harbour\n\nThe spring tide floods the quay in March.\n\n# Kitchen\n\nSoup is served at noon.\n";
 
-/** Makes a context with a document, and gives the address of its questions. */
+// One piece that is longer than the window, with what matters at its end.
+const long = `# Crane\n\n${"Every morning the harbour master walks along the sheds and looks at ropes, chains, lamps and bollards before work begins. ".repeat(24)}\n\nThe crane lifts forty tonnes.\n`;
+
+/** Makes a context with documents, and gives the address of its questions. */
 async function harbour(page: Page, name: string): Promise<string> {
   const { createContext: { context } } = await graph<{ createContext: { context: { databaseId: number } } }>(
     greta, "mutation($input: CreateContextInput!) { createContext(input: $input) { context { databaseId } } }",
     { input: { name, description: "Answer.", caption: "Tides and soup", starterPrompts: ["When does the tide flood the quay?"] } });
   const at = `/console/contexts/${context.databaseId}`;
   await signIn(page, greta, at);
-  await page.getByLabel("Add documents").first().setInputFiles([{ name: "tides.md", mimeType: "text/markdown", buffer: Buffer.from(tides) }]);
-  await page.getByRole("option", { name: /tides\.md.*Searchable/i }).waitFor();
+  await page.getByLabel("Add documents").first().setInputFiles(Object.entries({ tides, long }).map(([file, text]) => ({ name: `${file}.md`, mimeType: "text/markdown", buffer: Buffer.from(text) })));
+  for (const file of [/tides\.md.*Searchable/i, /long\.md.*Searchable/i]) await page.getByRole("option", { name: file }).waitFor();
   return `${url}${at}/ask`;
 }
 
@@ -46,6 +49,22 @@ test("a question is answered as the model writes, each sentence leads to its pla
   await answer.getByText("(1)").waitFor();
   await answer.getByRole("button", { name: "Ask again" }).click();
   await answer.getByText("(2)").waitFor();
+
+  // On a telephone, a place at the end of a long piece is brought into view.
+  await ask(page, "How many tonnes does the crane lift?");
+  await answer.getByText("Forty tonnes.").waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+  await accessible(page, "answer-phone");
+  await answer.getByRole("link", { name: /^Source 1: long\.md/ }).click();
+  await page.waitForFunction(() => {
+    const mark = document.querySelector(".chunk[data-at] mark")?.getBoundingClientRect();
+    const within = document.querySelector(".chunks")?.getBoundingClientRect();
+    return mark && within && mark.height > 0 && mark.top >= within.top && mark.bottom <= Math.min(within.bottom, innerHeight);
+  });
+  await accessible(page, "answer-place-phone");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goBack();
 
   await ask(page, "Does the tide flood the moon?");
   await page.getByText("The moon is cheese.").waitFor();

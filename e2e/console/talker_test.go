@@ -30,6 +30,8 @@ func talker(t testing.TB) *platform.ChatServer {
 			say("The quay is flooded in March [1]. And")
 			<-r.Context().Done()
 			return false
+		case strings.Contains(question, "How many tonnes"):
+			say("Forty tonnes [1].")
 		case strings.Contains(question, "moon"):
 			say("The quay is flooded in March [1]. The moon is cheese [9].")
 		case strings.Contains(question, "unknown"):

@@ -34,6 +34,7 @@ export function Chunks({ id, count, at, cited, prompt }: { id: string; count: nu
     if (at < pages.rows.length) {
       gone.current = at;
       virtual.scrollToIndex(at, { align: "start" });
+      if (cited) showCited(scroller.current!);
     } else if (pages.known && pages.more) pages.show(first, at);
   });
 
@@ -81,6 +82,25 @@ function Piece({ chunk, index, count, at, cited, prompt, start, measure }: Piece
       </p>
     </article>
   );
+}
+
+// Frames in which a piece may come to rest, and in which it has to stay there.
+const mostFrames = 120;
+const restFrames = 3;
+
+/** Brings what is cited into view as soon as its piece has come to rest: a piece may be longer than the window. */
+function showCited(scroller: HTMLElement): void {
+  let rested = 0;
+  let before = NaN;
+  const look = (frame: number) => {
+    const mark = scroller.querySelector("[data-at] mark");
+    const top = mark?.getBoundingClientRect().top ?? NaN;
+    rested = top === before ? rested + 1 : 0;
+    before = top;
+    if (rested >= restFrames) mark!.scrollIntoView({ block: "nearest" });
+    else if (frame < mostFrames) requestAnimationFrame(() => look(frame + 1));
+  };
+  look(0);
 }
 
 const hasPlace = ({ page, heading, row }: Chunk) => page !== null || heading !== null || row !== null;
