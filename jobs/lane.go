@@ -12,7 +12,7 @@ import (
 // that claims come in batches; claimPause is how long it waits for that, starvedPause for room in the whole worker.
 const (
 	claimFirst   = laneWidth / 8
-	claimAtLeast = laneWidth / 4
+	claimAtLeast = laneWidth / 2
 	claimPause   = 2 * time.Millisecond
 	starvedPause = 20 * time.Millisecond
 	orphanBatch  = 1000

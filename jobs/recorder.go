@@ -18,7 +18,7 @@ import (
 // wait here, and with them the room of their lanes.
 const (
 	outcomeBatch = 256
-	outcomePause = time.Millisecond
+	outcomePause = 100 * time.Microsecond
 	recordEvery  = 200 * time.Millisecond
 	recordFor    = 2 * deliveryLease
 )
