@@ -11,6 +11,7 @@ import (
 	"github.com/hibiken/asynq"
 
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/bus"
 	"canopy/internal/diagram"
 	"canopy/internal/problem"
@@ -170,7 +171,8 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 		return false, nil
 	}
 	begun := time.Now()
-	result, err := run.Step(ctx, r.tools.of(&w.Run))
+	// What it asks of the platform takes turns with what callers of all branches ask.
+	result, err := run.Step(access.WithBranch(ctx, w.BranchID), r.tools.of(&w.Run))
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()

@@ -118,19 +118,25 @@ func TestSearchesKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
-// TestHitsAreLookedThroughInTurn: what a branch has found is looked through in one of its places, as that is work, too.
+// TestHitsAreLookedThroughInTurn: what a caller, or a run, of a branch has found is looked through in one of its places, as that is work, too.
 func TestHitsAreLookedThroughInTurn(t *testing.T) {
-	e := New(nil, Models{}, vector.NewCache(0, time.Minute))
-	ctx := access.WithPrincipal(t.Context(), &access.Principal{Lineage: access.Lineage{1, 7}})
-	left := -1
-	list, err := e.tell(ctx, Query{Prompt: "honey"}, []vector.Hit{{Chunk: 5, Similarity: 1}}, map[int64]*db.Chunk{5: {ID: 5, Content: "Honey keeps."}}, func(int64) found {
-		for left = 0; e.scans.TryEnter(7); left++ {
-		}
-		return found{&db.Context{}, &judge{odds: byMeanings}}
-	})
-	devtest.Check(t, err)
-	if len(list) != 1 || left != scanPlaces/2-1 {
-		t.Errorf("%d hits, beside which %d places were left of %d", len(list), left, scanPlaces/2)
+	for name, ctx := range map[string]context.Context{
+		"a caller": access.WithPrincipal(t.Context(), &access.Principal{Lineage: access.Lineage{1, 7}}),
+		"a run":    access.WithBranch(t.Context(), 7),
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := New(nil, Models{}, vector.NewCache(0, time.Minute))
+			left := -1
+			list, err := e.tell(ctx, Query{Prompt: "honey"}, []vector.Hit{{Chunk: 5, Similarity: 1}}, map[int64]*db.Chunk{5: {ID: 5, Content: "Honey keeps."}}, func(int64) found {
+				for left = 0; e.scans.TryEnter(7); left++ {
+				}
+				return found{&db.Context{}, &judge{odds: byMeanings}}
+			})
+			devtest.Check(t, err)
+			if len(list) != 1 || left != scanPlaces/2-1 {
+				t.Errorf("%d hits, beside which %d places were left of %d", len(list), left, scanPlaces/2)
+			}
+		})
 	}
 }
 

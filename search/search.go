@@ -168,11 +168,11 @@ func (e *Engine) byWords(ctx context.Context, row *db.Context, p *sought, search
 	return hits, asked, err
 }
 
-// scanPlaces is how many indexes are searched through at the same time: each keeps a processor busy. One branch alone gets half.
-var scanPlaces = 4 * max(2, runtime.GOMAXPROCS(0))
+// scanPlaces is how many indexes are searched through at the same time. Each keeps a processor busy, and one branch alone gets half of
+// the places: as many as there are processors.
+var scanPlaces = 2 * max(2, runtime.GOMAXPROCS(0))
 
-// scan searches through an index, or looks through what was found in one, when it is the turn of the caller's branch. Runs, which have no
-// caller, have taken theirs.
+// scan searches through an index, or looks through what was found in one, when it is the turn of the branch for which that is done.
 func scan[T any](ctx context.Context, e *Engine, do func() (T, error)) (out T, err error) {
 	if branch := access.BranchOf(ctx); branch != 0 {
 		if err := e.scans.Enter(ctx, branch); err != nil {

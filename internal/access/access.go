@@ -128,10 +128,18 @@ func PrincipalOf(ctx context.Context) *Principal {
 	return p
 }
 
-// BranchOf is the branch that the caller of a request belongs to; 0 when there is none.
+type branchKey struct{}
+
+// WithBranch says for which branch something is done that no caller waits for, as a step of a run.
+func WithBranch(ctx context.Context, branch int64) context.Context {
+	return context.WithValue(ctx, branchKey{}, branch)
+}
+
+// BranchOf is the branch that the caller of a request belongs to, or that of WithBranch; 0 when there is neither.
 func BranchOf(ctx context.Context) int64 {
 	if p := PrincipalOf(ctx); p != nil {
 		return p.Lineage.Branch()
 	}
-	return 0
+	branch, _ := ctx.Value(branchKey{}).(int64)
+	return branch
 }
