@@ -96,7 +96,7 @@ func TestSearchesKeepNobodyWaiting(t *testing.T) {
 	begun, end, ended := make(chan struct{}, 2*scanPlaces), make(chan struct{}), make(chan error, 2*scanPlaces)
 	for range 2 * scanPlaces {
 		go func() {
-			_, err := e.scan(of(7), func() ([]vector.Hit, error) {
+			_, err := scan(of(7), e, func() ([]vector.Hit, error) {
 				begun <- struct{}{}
 				<-end
 				return nil, nil
@@ -107,7 +107,7 @@ func TestSearchesKeepNobodyWaiting(t *testing.T) {
 	for range scanPlaces / 2 {
 		<-begun
 	}
-	_, err := e.scan(of(8), func() ([]vector.Hit, error) { return nil, nil })
+	_, err := scan(of(8), e, func() ([]vector.Hit, error) { return nil, nil })
 	devtest.Check(t, err)
 	if n := len(begun); n > 0 {
 		t.Errorf("%d more than half of the places were taken", n)
@@ -115,6 +115,22 @@ func TestSearchesKeepNobodyWaiting(t *testing.T) {
 	close(end)
 	for range 2 * scanPlaces {
 		devtest.Check(t, <-ended)
+	}
+}
+
+// TestHitsAreLookedThroughInTurn: what a branch has found is looked through in one of its places, as that is work, too.
+func TestHitsAreLookedThroughInTurn(t *testing.T) {
+	e := New(nil, Models{}, vector.NewCache(0, time.Minute))
+	ctx := access.WithPrincipal(t.Context(), &access.Principal{Lineage: access.Lineage{1, 7}})
+	left := -1
+	list, err := e.tell(ctx, Query{Prompt: "honey"}, []vector.Hit{{Chunk: 5, Similarity: 1}}, map[int64]*db.Chunk{5: {ID: 5, Content: "Honey keeps."}}, func(int64) found {
+		for left = 0; e.scans.TryEnter(7); left++ {
+		}
+		return found{&db.Context{}, &judge{odds: byMeanings}}
+	})
+	devtest.Check(t, err)
+	if len(list) != 1 || left != scanPlaces/2-1 {
+		t.Errorf("%d hits, beside which %d places were left of %d", len(list), left, scanPlaces/2)
 	}
 }
 

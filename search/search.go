@@ -170,7 +170,7 @@ func (e *Engine) byWords(ctx context.Context, row *db.Context, p *sought, search
 	if err != nil {
 		return nil, nil, err
 	}
-	hits, err = e.scan(ctx, func() ([]vector.Hit, error) {
+	hits, err = scan(ctx, e, func() ([]vector.Hit, error) {
 		asked = x.Ask(lexical.For(row.EmbeddingModel).Embed(p.text))
 		return search(asked), nil
 	})
@@ -180,11 +180,12 @@ func (e *Engine) byWords(ctx context.Context, row *db.Context, p *sought, search
 // scanPlaces is how many indexes are searched through at the same time: each keeps a processor busy. One branch alone gets half.
 var scanPlaces = 4 * max(2, runtime.GOMAXPROCS(0))
 
-// scan searches through an index when it is the turn of the caller's branch. Runs, which have no caller, have taken theirs.
-func (e *Engine) scan(ctx context.Context, do func() ([]vector.Hit, error)) ([]vector.Hit, error) {
+// scan searches through an index, or looks through what was found in one, when it is the turn of the caller's branch. Runs, which have no
+// caller, have taken theirs.
+func scan[T any](ctx context.Context, e *Engine, do func() (T, error)) (out T, err error) {
 	if branch := access.BranchOf(ctx); branch != 0 {
 		if err := e.scans.Enter(ctx, branch); err != nil {
-			return nil, err
+			return out, err
 		}
 		defer e.scans.Leave(branch)
 	}
@@ -199,7 +200,7 @@ func (e *Engine) byMeaning(ctx context.Context, row *db.Context, p *sought, sear
 	}
 	if err = e.embed(ctx, row, p); err == nil {
 		var hits []vector.Hit
-		if hits, err = e.scan(ctx, func() ([]vector.Hit, error) { return search(x, p.vector) }); err == nil {
+		if hits, err = scan(ctx, e, func() ([]vector.Hit, error) { return search(x, p.vector) }); err == nil {
 			return hits, nil
 		}
 	}
@@ -278,11 +279,24 @@ func (e *Engine) read(ctx context.Context, q Query, hits []vector.Hit, of func(c
 	if err != nil {
 		return nil, err
 	}
+	return e.tell(ctx, q, hits, chunks, of)
+}
+
+// tell is lookThrough by turns of branches.
+func (e *Engine) tell(ctx context.Context, q Query, hits []vector.Hit, chunks map[int64]*db.Chunk, of func(chunk int64) found) ([]*Hit, error) {
+	return scan(ctx, e, func() ([]*Hit, error) { return q.lookThrough(ctx, hits, chunks, of) })
+}
+
+// lookThrough tells of each hit what the prompt looks for in it, and how relevant it is. That can be more work than finding it.
+func (q Query) lookThrough(ctx context.Context, hits []vector.Hit, chunks map[int64]*db.Chunk, of func(chunk int64) found) ([]*Hit, error) {
 	list, looked := make([]*Hit, 0, len(hits)), passage.For(q.Prompt)
 	for _, h := range hits {
 		k := chunks[h.Chunk]
 		if k == nil {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		in := of(k.ID)
 		hit := &Hit{Similarity: float64(h.Similarity), Content: k.Content, Chunk: k, ContextID: in.row.ID}

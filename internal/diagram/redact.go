@@ -6,11 +6,13 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"maps"
 	"math"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +24,9 @@ import (
 const (
 	minLearnt = 8
 	maxLearnt = 16 << 10
+	// madeTexts and madeBytes are how many of these a step may have, and how long they may be together: each has as many forms as a secret.
+	madeTexts = 1000
+	madeBytes = 256 << 10
 	// maxSecrets is how long the secrets of a diagram may be together: each step knows some forty forms of all.
 	maxSecrets = 64 << 10
 	// minCore is the least of a text in base64 that is known when it begins in the middle of three bytes.
@@ -33,7 +38,18 @@ const (
 type redactor struct {
 	labels   map[string]string // by the form of a secret
 	replacer *strings.Replacer // of labels; nil when they have changed
+	// texts and bytes count what expressions have made of secrets.
+	texts, bytes int
 }
+
+// errMade says that the expressions of a step make more of secrets than can be known again.
+var errMade = fmt.Errorf("the expressions of this step make more than %d texts, or %d KiB, of secrets", madeTexts, madeBytes>>10)
+
+// What it costs to learn a text, in units of the meter: some forms of it, and as much for each of them as for a few values.
+const (
+	learnForms = 40
+	learnCost  = 64 * learnForms
+)
 
 func newRedactor(secrets map[string]string) *redactor {
 	r := &redactor{labels: map[string]string{}}
@@ -53,25 +69,49 @@ func (r *redactor) add(name, value string) {
 	}
 }
 
-// learn takes up what an expression has made of secrets.
-func (r *redactor) learn(secrets names, made any) {
+// learn takes up what an expression has made of secrets, when it is the step's turn.
+func (r *redactor) learn(m *meter, secrets names, made any) error {
 	if r == nil || len(secrets) == 0 {
-		return
+		return nil
 	}
-	switch v := made.(type) {
-	case string:
-		if len(v) >= minLearnt && len(v) <= maxLearnt {
-			r.add(slices.Min(slices.Collect(maps.Keys(secrets))), v)
+	return r.learnAll(m, slices.Min(slices.Collect(maps.Keys(secrets))), reflect.ValueOf(made))
+}
+
+func (r *redactor) learnAll(m *meter, name string, v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Interface:
+		return r.learnAll(m, name, v.Elem())
+	case reflect.String:
+		return r.learnText(m, name, v.String())
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if err := r.learnAll(m, name, v.Index(i)); err != nil {
+				return err
+			}
 		}
-	case []any:
-		for _, item := range v {
-			r.learn(secrets, item)
-		}
-	case map[string]any:
-		for _, item := range v {
-			r.learn(secrets, item)
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			if err := errors.Join(r.learnAll(m, name, it.Key()), r.learnAll(m, name, it.Value())); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+func (r *redactor) learnText(m *meter, name, made string) error {
+	if _, known := r.labels[made]; known || len(made) < minLearnt || len(made) > maxLearnt {
+		return nil
+	}
+	r.texts, r.bytes = r.texts+1, r.bytes+len(made)
+	if r.texts > madeTexts || r.bytes > madeBytes {
+		return errMade
+	}
+	if err := m.pass(learnCost + len(made)*learnForms); err != nil {
+		return err
+	}
+	r.add(name, made)
+	return nil
 }
 
 // text is a text without secrets.
@@ -199,10 +239,14 @@ func asciiOnly(s string) string {
 // unescaped are the characters that JavaScript's encodeURIComponent leaves as they are.
 var unescaped = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
+// reserved are the further ones that its encodeURI does.
+var reserved = strings.NewReplacer("%2F", "/", "%3B", ";", "%2C", ",", "%3F", "?", "%3A", ":", "%40", "@", "%26", "&", "%3D", "=", "%2B", "+", "%24", "$", "%23", "#")
+
 func urlForms(s string) []string {
 	query := url.QueryEscape(s)
 	component := strings.ReplaceAll(query, "+", "%20")
-	list := []string{query, component, unescaped.Replace(component), url.PathEscape(s)}
+	path := strings.ReplaceAll(component, "%2F", "/")
+	list := []string{query, component, unescaped.Replace(component), url.PathEscape(s), path, unescaped.Replace(reserved.Replace(component))}
 	for _, form := range list[:len(list):len(list)] {
 		list = append(list, lowerEscapes(form))
 	}

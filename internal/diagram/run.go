@@ -190,7 +190,7 @@ func asError(err error) *Error {
 		return known
 	case errors.Is(err, errTooLarge):
 		return newError(CodeTooLarge, "%sis larger than %d KiB", message, MaxOutput>>10)
-	case errors.Is(err, errBudget):
+	case errors.Is(err, errBudget), errors.Is(err, errMade):
 		return newError(CodeLimit, "%s", message)
 	}
 	return newError(CodeExpression, "%s", message)

@@ -63,7 +63,7 @@ func TestSecretsAreSentAndNotKept(t *testing.T) {
 		"output":{"a":"{{ steps.a }}","b":"{{ steps.b.content }}","c":"{{ steps.c }}"}}`)
 	echoes := map[string]string{
 		"plain": key, "capitals": strings.ToUpper(key), "no capitals": strings.ToLower(key), "in a sentence": "the key " + key + " is wrong", "query": url.QueryEscape(key), "path": url.PathEscape(key), "lower": "s3Cr%2ft%2b+%22qu%c3%b6%3cted%3e%22+%26+100%25%5c",
-		"component": "s3Cr%2Ft%2B%20%22qu%C3%B6%3Cted%3E%22%20%26%20100%25%5C", "html": html.EscapeString(key), "go": fmt.Sprintf("%q", key),
+		"component": "s3Cr%2Ft%2B%20%22qu%C3%B6%3Cted%3E%22%20%26%20100%25%5C", "html": html.EscapeString(key), "python's": "s3Cr/t%2B%20%22qu%C3%B6%3Cted%3E%22%20%26%20100%25%5C", "uri": "s3Cr/t+%20%22qu%C3%B6%3Cted%3E%22%20&%20100%25%5C", "go": fmt.Sprintf("%q", key),
 		"base64": base64.StdEncoding.EncodeToString([]byte(key)), "base64url": base64.RawURLEncoding.EncodeToString([]byte(key)),
 		"basic": base64.StdEncoding.EncodeToString([]byte("me:" + key)), "within": base64.StdEncoding.EncodeToString([]byte("x" + key + "yz")),
 		"within 2": base64.StdEncoding.EncodeToString([]byte("xy" + key + "z")), "hex": fmt.Sprintf("%x", key),
@@ -219,6 +219,49 @@ func TestLongSecretsAreRefused(t *testing.T) {
 	tools.secrets["S8"] = "short"
 	if out, err := runAll(t.Context(), d, `{}`, tools); err != nil || !strings.Contains(out, "fine") {
 		t.Errorf("%s %v", out, err)
+	}
+}
+
+// TestWhatIsMadeOfSecretsIsFound: whatever an expression has made of a secret, its parts from 8 characters on are not kept.
+func TestWhatIsMadeOfSecretsIsFound(t *testing.T) {
+	for _, body := range []string{
+		`split(secrets.KEY, ".")`, `groupBy(split(secrets.KEY, "."), #)`, `{"x": 1, (secrets.KEY[9:17]): 2}`, `toPairs({"a": secrets.KEY[9:17]})`,
+		`[split(secrets.KEY, ".")[1]]`,
+	} {
+		d := mustParse(t, fmt.Sprintf(`{"steps":[{"id":"a","type":"http","method":"POST","url":"https://x.example/","body":%q}],"output":{"a":"{{ steps.a.body }}"}}`, "{{ "+body+" }}"))
+		tools := &recorder{secrets: map[string]string{"KEY": "aaaabbbb.ccccdddd.eeeeffff"}}
+		tools.http = func(_ context.Context, r HTTPRequest) (*HTTPAnswer, error) {
+			if !strings.Contains(string(r.Body), "ccccdddd") {
+				t.Errorf("%s: sent was %s", body, r.Body)
+			}
+			return &HTTPAnswer{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: r.Body}, nil
+		}
+		if out, err := runAll(t.Context(), d, `{}`, tools); err != nil || strings.Contains(out, "ccccdddd") {
+			t.Errorf("%s is kept as %s (%v)", body, out, err)
+		}
+	}
+}
+
+// TestMuchMadeOfSecretsIsRefused: each text that is made of a secret has to be known again, so that together they are bounded. The same one
+// counts once.
+func TestMuchMadeOfSecretsIsRefused(t *testing.T) {
+	for body, fits := range map[string]bool{
+		`map(1..1000, secrets.KEY + string(#))`:                   true,
+		`map(1..1001, secrets.KEY + string(#))`:                   false,
+		`map(1..50, secrets.KEY + string(#) + repeat("x", 9000))`: false,
+		`map(1..5000, "Bearer " + secrets.KEY)`:                   true,
+	} {
+		d := mustParse(t, fmt.Sprintf(`{"steps":[{"id":"a","type":"http","method":"POST","url":"https://x.example/","body":%q}],"output":{}}`, "{{ "+body+" }}"))
+		tools := &recorder{secrets: map[string]string{"KEY": "s3cr3t-value"}}
+		tools.http = func(context.Context, HTTPRequest) (*HTTPAnswer, error) { return &HTTPAnswer{Status: 200}, nil }
+		_, err := runAll(t.Context(), d, `{}`, tools)
+		var failure *Error
+		switch {
+		case fits && err != nil, fits != (len(tools.asked) == 1):
+			t.Errorf("%s: %v, and %d were asked", body, err, len(tools.asked))
+		case !fits && (!errors.As(err, &failure) || failure.Code != CodeLimit || strings.Contains(failure.Message, "s3cr3t")):
+			t.Errorf("%s: %+v", body, err)
+		}
 	}
 }
 

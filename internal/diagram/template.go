@@ -53,8 +53,10 @@ func (c computed) eval(ev *evaluation) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ev.redactor.learn(c.refs.secrets, out)
-	return out, ev.meter.deep(out)
+	if err := ev.meter.deep(out); err != nil {
+		return nil, err
+	}
+	return out, ev.redactor.learn(ev.meter, c.refs.secrets, out)
 }
 
 func (c composed) eval(ev *evaluation) (any, error) {
