@@ -52,7 +52,7 @@ test("a question is answered as the model writes, each sentence leads to its pla
 
   // On a telephone, a place at the end of a long piece is brought into view.
   await ask(page, "How many tonnes does the crane lift?");
-  await answer.getByText("Forty tonnes.").waitFor();
+  await answer.locator(".answer", { hasText: "Forty tonnes." }).waitFor();
   await page.setViewportSize({ width: 390, height: 800 });
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
   await accessible(page, "answer-phone");

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Skeleton, Stack, Table, Text } from "@mantine/core";
+import { Anchor, Button, NativeSelect, Skeleton, Stack, Table, Text } from "@mantine/core";
 import "@mantine/core/styles/Table.css";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
@@ -80,9 +80,9 @@ function Missed({ of: { all, missed }, contextId }: { of: NonNullable<QuestionsR
         <Table.Tbody>
           {groups.map(({ text, count, last }) => (
             <Table.Tr key={text}>
-              <Table.Td className="asked"><Link to="/contexts/$contextId/search" params={{ contextId }} search={{ prompt: text }}>{text}</Link></Table.Td>
+              <Table.Td className="asked"><Anchor size="sm" renderRoot={(props) => <Link to="/contexts/$contextId/search" params={{ contextId }} search={{ prompt: text }} {...props} />}>{text}</Anchor></Table.Td>
               <Table.Td>{format.number(count)}</Table.Td>
-              <Table.Td><Group wrap="nowrap"><When at={last} /></Group></Table.Td>
+              <Table.Td><When at={last} /></Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
