@@ -35,6 +35,8 @@ type Context struct {
 	// ChunkSize is in tokens, Overlap the part of it that neighbours share.
 	ChunkSize int     `db:"chunk_size" audit:"chunkSize"`
 	Overlap   float64 `db:"overlap" audit:"overlap"`
+	// LogsQueries says that what is asked of it is kept.
+	LogsQueries bool `db:"logs_queries" audit:"logsQueries"`
 	// Searched grows with every change of what a search may find, Version with every change of the context.
 	Searched  int64     `db:"version"`
 	Version   int       `db:"row_version"`
@@ -93,7 +95,7 @@ var (
 	qUpdateContext = prepare(`
 		UPDATE contexts x SET name = $2, description = $3, caption = $4, tools_json = $5, starter_prompts = $6,
 			top_n = $7, score_threshold = $8, chunk_size = $9, overlap = $10, embedding_model = $11,
-			search_mode = $12, dense_weight = $13
+			search_mode = $12, dense_weight = $13, logs_queries = $14
 		WHERE id = $1 RETURNING ` + contextColumns)
 	qShareContext  = prepare(`UPDATE contexts x SET share_state = $2, icon = $3 WHERE id = $1 RETURNING ` + contextColumns)
 	qDeleteContext = prepare(`DELETE FROM contexts WHERE id = $1`)
@@ -147,7 +149,7 @@ func (s *Store) InsertContext(ctx context.Context, c Context) (*Context, error) 
 func (s *Store) UpdateContext(ctx context.Context, c *Context) (*Context, error) {
 	row := &Context{}
 	err := s.get(ctx, row, qUpdateContext, c.ID, c.Name, c.Description, c.Caption, c.ToolsJSON, c.StarterPrompts,
-		c.TopN, c.ScoreThreshold, c.ChunkSize, c.Overlap, c.EmbeddingModel, c.SearchMode, c.DenseWeight)
+		c.TopN, c.ScoreThreshold, c.ChunkSize, c.Overlap, c.EmbeddingModel, c.SearchMode, c.DenseWeight, c.LogsQueries)
 	return row, err
 }
 

@@ -84,6 +84,9 @@ var (
 			CROSS JOIN LATERAL (SELECT * FROM documents WHERE context_id = x.id LIMIT $2) d LIMIT $2),
 		keys AS (INSERT INTO blob_deletions (key) SELECT key FROM gone ON CONFLICT (key) DO NOTHING)
 		DELETE FROM documents WHERE id = ANY (ARRAY(SELECT id FROM gone))`)
+	qEraseQueries = prepare(`
+		DELETE FROM context_queries WHERE id = ANY (ARRAY(SELECT q.id FROM ` + firstOfAccounts("contexts") + ` x
+			CROSS JOIN LATERAL (SELECT id FROM context_queries WHERE context_id = x.id LIMIT $2) q LIMIT $2))`)
 	qEraseContexts    = prepare(`DELETE FROM contexts WHERE id = ANY (ARRAY` + firstOfAccounts("contexts") + `) AND $2::bigint > 0`)
 	qErasePermissions = prepare(`DELETE FROM permissions WHERE id = ANY (` + someOfAccounts("permissions") + `)`)
 
@@ -116,6 +119,7 @@ var eraseSteps = []struct {
 	{qEraseRevisions, eraseRows},
 	{qEraseAgents, eraseOwners},
 	{qEraseDocuments, eraseDocuments},
+	{qEraseQueries, eraseRows},
 	{qEraseContexts, eraseOwners},
 	{qErasePermissions, eraseRows},
 	{qEraseKeys, eraseRows},

@@ -18,6 +18,7 @@ var notExported = map[string]string{
 	"app_instances":      "the platform's",
 	"blob_deletions":     "work under way",
 	"chunks":             "made from the originals",
+	"context_queries":    "kept for some days",
 	"customer_exports":   "an export of exports",
 	"customer_imports":   "work under way",
 	"default_limits":     "the platform's",

@@ -97,7 +97,7 @@ var (
 		'objectType', t.object_type, 'objectId', t.object_id, 'details', t.details, 'createdAt', t.created_at`)
 	qExportContexts = exportBy("contexts", "account_id", "id", " AND share_state = 1", `'id', t.id, 'accountId', t.account_id, 'userId', t.user_id, 'name', t.name, 'description', t.description,
 		'caption', t.caption, 'toolsJson', t.tools_json, 'starterPrompts', t.starter_prompts, 'icon', t.icon, 'embeddingModel', t.embedding_model, 'maxSize', t.max_size,
-		'topN', t.top_n, 'scoreThreshold', t.score_threshold, 'searchMode', t.search_mode, 'denseWeight', t.dense_weight, 'chunkSize', t.chunk_size, 'overlap', t.overlap, 'createdAt', t.created_at`)
+		'topN', t.top_n, 'scoreThreshold', t.score_threshold, 'searchMode', t.search_mode, 'denseWeight', t.dense_weight, 'chunkSize', t.chunk_size, 'overlap', t.overlap, 'logsQueries', t.logs_queries, 'createdAt', t.created_at`)
 	qExportDocuments = exportBy("documents", "context_id", "id", "", `'id', t.id, 'contextId', t.context_id, 'fileName', t.file_name, 'originalName', t.original_name,
 		'displayName', t.display_name, 'nameIndex', t.name_index, 'format', t.format, 'contentType', t.content_type, 'contentHash', t.content_hash, 'size', t.size,
 		'status', t.status, 'attributes', t.attributes, 'createdBy', t.created_by, 'createdAt', t.created_at`)

@@ -40,7 +40,7 @@ const (
 var memberValues = map[string]string{
 	"ids": "{5,299,300}", "regionId": "1", "level": "9", "parentId": "5", "below": "5", "createdSince": "2020-01-01", "createdUntil": "2100-01-01",
 	"email": "user299@x.example", "hasPassword": "false", "customerId": "5", "lastAccessSince": "2020-01-01",
-	"userId": "7", "accountId": "5", "roleId": "2", "applicationId": "1", "disabled": "true", "shareState": "1", "contextId": "5",
+	"userId": "7", "accountId": "5", "roleId": "2", "applicationId": "1", "disabled": "true", "maxRelevance": "0.2", "shareState": "1", "contextId": "5",
 	"status": "failed", "format": "txt", "enabled": "true", "runnable": "true", "agentId": "5", "destinationId": "5", "eventId": "e299", "type": "run.finished",
 	"attributes": `exists($."lang" ? (@ == "de"))`, "search": "company 29", "near": "0 compny 299", "begins": "company 29",
 	"action": "run.started", "objectType": "Run", "objectId": "5", "actorId": "5",
@@ -71,7 +71,7 @@ func listExamples() []listExample {
 	for name, h := range map[string]hung{
 		"children": children, "descendants": descendants, "subtree": subtree, "members": members, "companies of a user": customersOfUser,
 		"permissions of a user": permissionsOfUser, "permissions on an account": permissionsOfAccount, "agents of an account": agentsOfAccount,
-		"agents of a company": agentsOfCustomer, "runs of an agent": runsOfAgent, "documents of a context": documentsOfContext,
+		"agents of a company": agentsOfCustomer, "runs of an agent": runsOfAgent, "documents of a context": documentsOfContext, "queries of a context": queriesOfContext,
 		"deliveries to a destination": deliveriesOfDestination, "accounts": accountsOfCustomer, "keys": keysOfCustomer,
 		"destinations": destinationsOfCustomer, "revisions": revisionsOfAgent, "chunks": chunksOfDocument,
 	} {

@@ -155,6 +155,9 @@ var manyRows = []string{
 	`INSERT INTO contexts (id, account_id, user_id, name, description, caption, embedding_model, share_state)
 		SELECT i, i, i, 'Context', '', '', 'canopy-lexical-1', i % 2 FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, 5, 'Context', '', '', 'canopy-lexical-1', 1 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
+	`INSERT INTO context_queries (id, context_id, user_id, text, mode, hits, relevance, created_at)
+		SELECT i, i, i, 'words', 'LEXICAL', 0, 0, now() - (10000000 - i) * interval '1 second' FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 10000000 + i, 5, 5, 'words', 'LEXICAL', 0, 0, now() FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
 	`INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, branch_id, handed_out, next_attempt_at)
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, gen_random_uuid(), 'a.txt', 'a.txt', i, 'txt', 'text/plain', 'hash ' || i / 5, 1000,
 			CASE WHEN i % 100 = 0 THEN 'pending' WHEN i % 100 = 1 AND h = 0 THEN 'processing' ELSE 'ready' END, 'canopy-lexical-1', 1000, .2, 2 + i % 20, i = 101, now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END

@@ -92,6 +92,14 @@ var examples = map[query]example{
 	qBlobGone:     few(50000000),
 	qDropKeys:     few("{documents/x,documents/y}", 10),
 
+	// contextqueries.go
+	qContextQuery:  few(299, 0, 299),
+	qKeepQueries:   few("{299}", "{5}", "{words}", "{LEXICAL}", "{0}", "{0}"),
+	qPruneQueries:  few(299, 10000),
+	qDropQueries:   few(299),
+	qDropQueriesOf: few(299),
+	qForgetQueries: whole("it looks at a batch", 60, 100, 500),
+
 	// chunks.go
 	qChunk:        few(299, 0, 299),
 	qChunkCounts:  few("{299,5}"),
@@ -104,7 +112,7 @@ var examples = map[query]example{
 	qContextForUpdate: few(299, 0, 299),
 	qContextsByID:     few(299, 0, "{299}"),
 	qInsertContext:    few(299, 299, "New", "", "", "[]", "{}", "m"),
-	qUpdateContext:    few(299, "New", "", "", "[]", "{}", 5, 0, 1000, .2, "m", "HYBRID", .5),
+	qUpdateContext:    few(299, "New", "", "", "[]", "{}", 5, 0, 1000, .2, "m", "HYBRID", .5, true),
 	qShareContext:     few(299, 1, ""),
 	qDeleteContext:    few(299),
 	qBumpContext:      few(299),
@@ -137,6 +145,7 @@ var examples = map[query]example{
 	qEraseRevisions:    few("{50000299}", 10),
 	qEraseAgents:       few("{50000299}", 10),
 	qEraseDocuments:    few("{299}", 10),
+	qEraseQueries:      few("{299}", 10),
 	qEraseContexts:     few("{299}", 10),
 	qErasePermissions:  few("{299}", 10),
 	qMembersToErase:    few("{299}", 10),

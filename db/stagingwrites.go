@@ -150,12 +150,12 @@ var stagedWrites = []stagedWrite{
 		ORDER BY s.new_id ON CONFLICT (user_id, account_id) DO NOTHING`},
 	{"contexts", "contexts", `
 		INSERT INTO contexts (id, account_id, user_id, name, description, caption, tools_json, starter_prompts, share_state, icon, embedding_model, max_size, top_n,
-			score_threshold, search_mode, dense_weight, chunk_size, overlap, created_at)
+			score_threshold, search_mode, dense_weight, chunk_size, overlap, logs_queries, created_at)
 		SELECT s.new_id, s.new_owner, by.id, s.name, s.description, s.caption, s."toolsJson", s."starterPrompts", 1, s.icon,
 			CASE WHEN s."embeddingModel" = ANY ($2::text[]) THEN s."embeddingModel" ELSE $3 END,
-			s."maxSize", s."topN", s."scoreThreshold", COALESCE(s."searchMode", 'SEMANTIC'), COALESCE(s."denseWeight", 0.5), s."chunkSize", s.overlap, LEAST(s."createdAt", now())
+			s."maxSize", s."topN", s."scoreThreshold", COALESCE(s."searchMode", 'SEMANTIC'), COALESCE(s."denseWeight", 0.5), s."chunkSize", s.overlap, COALESCE(s."logsQueries", false), LEAST(s."createdAt", now())
 		FROM ` + sliceOf("contexts", `"userId" bigint, name text, description text, caption text, "toolsJson" text, "starterPrompts" text[], icon text, "embeddingModel" text,
-			"maxSize" bigint, "topN" integer, "scoreThreshold" float8, "searchMode" text, "denseWeight" float8, "chunkSize" integer, overlap float8, "createdAt" timestamptz`) + ` ` + stagedAccount +
+			"maxSize" bigint, "topN" integer, "scoreThreshold" float8, "searchMode" text, "denseWeight" float8, "chunkSize" integer, overlap float8, "logsQueries" boolean, "createdAt" timestamptz`) + ` ` + stagedAccount +
 		creator(`s."userId"`) + `ORDER BY s.new_id`},
 	{"documents", "documents", `
 		INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, attributes, created_by, created_at,

@@ -38,6 +38,10 @@ func (x root) Context() generated.ContextResolver {
 	return resolvers.ContextEdges{Resolver: x.r}
 }
 
+func (x root) ContextQuery() generated.ContextQueryResolver {
+	return resolvers.ContextQueryEdges{Resolver: x.r}
+}
+
 func (x root) ContextTool() generated.ContextToolResolver {
 	return resolvers.ContextToolEdges{Resolver: x.r}
 }

@@ -48,6 +48,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"forget old deliveries":        w.forgetDeliveries,
 		"forget old runs":              w.forgetRuns,
 		"forget old audit events":      w.forgetAuditEvents,
+		"forget old queries":           w.forgetQueries,
 		"disable failing destinations": w.disableFailing,
 		"pack vectors":                 w.packVectors,
 	}
@@ -137,6 +138,13 @@ func (w *Worker) forgetRuns(ctx context.Context) error {
 
 func (w *Worker) forgetAuditEvents(ctx context.Context) error {
 	return forget(ctx, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
+}
+
+// queriesKept is how long what was asked of contexts is kept.
+const queriesKept = 30 * 24 * time.Hour
+
+func (w *Worker) forgetQueries(ctx context.Context) error {
+	return forget(ctx, w.Store.ForgetQueries, queriesKept, forgetBatch)
 }
 
 // forgetBatches deletes batch by batch, until there is nothing left to delete.

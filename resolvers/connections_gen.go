@@ -22,6 +22,8 @@ type (
 	ChunkEdge                    = Edge[*db.Chunk]
 	ContextConnection            = Connection[*db.Context]
 	ContextEdge                  = Edge[*db.Context]
+	ContextQueryConnection       = Connection[*db.ContextQuery]
+	ContextQueryEdge             = Edge[*db.ContextQuery]
 	CustomerConnection           = Connection[*db.Customer]
 	CustomerEdge                 = Edge[*db.Customer]
 	DocumentConnection           = Connection[*db.Document]

@@ -123,6 +123,7 @@ type UpdateContextInput struct {
 	ScoreThreshold *float64
 	SearchMode     *string
 	DenseWeight    *float64
+	LogsQueries    *bool
 	ChunkSize      *int
 	Overlap        *float64
 	EmbeddingModel *string
@@ -133,7 +134,7 @@ type UpdateContextInput struct {
 type UpdateContextPayload struct{ Context *db.Context }
 
 // UpdateContext changes a context. Another chunk size or overlap holds for what is processed from now
-// on; another model has all documents processed anew, as vectors of two models can't be compared.
+// on; another model has all documents processed anew, as vectors of two models can't be compared. What was asked of a context goes when it keeps that no longer.
 func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*UpdateContextPayload, error) {
 	out := &UpdateContextPayload{}
 	err := m.changeContext(ctx, rule.UpdateContext, in.ID, audit.ContextUpdated, func(ch *changes, row *db.Context) (_ audit.Changes, err error) {
@@ -145,6 +146,11 @@ func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*Up
 		}
 		if out.Context, err = ch.tx.UpdateContext(ctx, patched(row, in)); err != nil {
 			return audit.Changes{}, err
+		}
+		if row.LogsQueries && !out.Context.LogsQueries {
+			if err := ch.tx.DropQueries(ctx, row.ID); err != nil {
+				return audit.Changes{}, err
+			}
 		}
 		if out.Context.EmbeddingModel != row.EmbeddingModel {
 			out.Context, _, err = ch.reprocessAll(ctx, row)
@@ -211,6 +217,7 @@ func patched(row *db.Context, in UpdateContextInput) *db.Context {
 	next.ScoreThreshold = or(in.ScoreThreshold, row.ScoreThreshold)
 	next.SearchMode = or(in.SearchMode, row.SearchMode)
 	next.DenseWeight = or(in.DenseWeight, row.DenseWeight)
+	next.LogsQueries = or(in.LogsQueries, row.LogsQueries)
 	next.ChunkSize = or(in.ChunkSize, row.ChunkSize)
 	next.Overlap = or(in.Overlap, row.Overlap)
 	next.EmbeddingModel = or(in.EmbeddingModel, row.EmbeddingModel)

@@ -244,6 +244,9 @@ func (f *filterReader) value(value any, at string, tag reflect.StructTag) string
 			f.fault(at, "must be between 0 and %d", most)
 		}
 		return strconv.Itoa(*x)
+	case *float64:
+		f.fraction(at, x)
+		return strconv.FormatFloat(*x, 'g', -1, 64)
 	case json.RawMessage:
 		predicate, faults := attributes.Filter(at, x)
 		f.faults = append(f.faults, faults...)

@@ -247,6 +247,7 @@ type importedContext struct {
 	DenseWeight    *float64  `json:"denseWeight,omitempty"`
 	ChunkSize      int       `json:"chunkSize"`
 	Overlap        float64   `json:"overlap"`
+	LogsQueries    bool      `json:"logsQueries"`
 	CreatedAt      time.Time `json:"createdAt"`
 }
 

@@ -29,6 +29,8 @@ func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {
 		return found(q.chunkNode(ctx, id))
 	case "Context":
 		return found(q.Context(ctx, id))
+	case "ContextQuery":
+		return found(q.contextQueryNode(ctx, id))
 	case "Customer":
 		return found(q.customerNode(ctx, id))
 	case "CustomerExport":

@@ -19,13 +19,14 @@ type contextSettings struct {
 	DenseWeight    float64 `json:"denseWeight" example:"0.5" doc:"The part that the model has in the similarity of a HYBRID search, 0 to 1; shared words have the rest"`
 	ChunkSize      int     `json:"chunkSize" example:"1000" doc:"Tokens of a chunk"`
 	Overlap        float64 `json:"overlap" example:"0.2" doc:"The part of a chunk that neighbours share, 0 to 1"`
+	LogsQueries    bool    `json:"logsQueries" doc:"What is asked of it is kept: at most 10,000 of the last 30 days"`
 	EmbeddingModel string  `json:"embeddingModel" example:"canopy-lexical-2" doc:"The model that the documents are embedded with"`
 }
 
 func settingsAnswer(ctx context.Context, c *db.Context) (*tagged[contextSettings], error) {
 	return tag(ctx, c.Version, contextSettings{
 		TopN: c.TopN, ScoreThreshold: c.ScoreThreshold, SearchMode: c.SearchMode, DenseWeight: c.DenseWeight,
-		ChunkSize: c.ChunkSize, Overlap: c.Overlap, EmbeddingModel: c.EmbeddingModel,
+		ChunkSize: c.ChunkSize, Overlap: c.Overlap, LogsQueries: c.LogsQueries, EmbeddingModel: c.EmbeddingModel,
 	})
 }
 
@@ -45,6 +46,7 @@ type updateSettingsInput struct {
 		DenseWeight    *float64 `json:"denseWeight,omitempty" doc:"The part that the model has in the similarity of a HYBRID search, 0 to 1"`
 		ChunkSize      *int     `json:"chunkSize,omitempty" doc:"Tokens of a chunk, of documents processed from now on"`
 		Overlap        *float64 `json:"overlap,omitempty" doc:"The part of a chunk that neighbours share, 0 to 1, of documents processed from now on"`
+		LogsQueries    *bool    `json:"logsQueries,omitempty" doc:"Whether what is asked of it is kept. What was kept goes when it is turned off"`
 		EmbeddingModel *string  `json:"embeddingModel,omitempty" doc:"The model that documents are embedded with. Another one has all documents processed anew at once"`
 	} `nameHint:"ContextSettingsRequest"`
 }
@@ -115,12 +117,13 @@ func (a *api) registerSettings() {
 	})
 	a.registerDocument()
 	a.registerOriginals()
+	a.registerContextQueries()
 }
 
 func (a *api) updateSettings(ctx context.Context, in *updateSettingsInput) (*tagged[contextSettings], error) {
 	b := &in.Body
 	out, err := a.mutations().UpdateContext(ctx, resolvers.UpdateContextInput{
-		ID: in.id(), TopN: b.TopN, ScoreThreshold: b.ScoreThreshold, SearchMode: b.SearchMode, DenseWeight: b.DenseWeight, ChunkSize: b.ChunkSize, Overlap: b.Overlap, EmbeddingModel: b.EmbeddingModel,
+		ID: in.id(), TopN: b.TopN, ScoreThreshold: b.ScoreThreshold, SearchMode: b.SearchMode, DenseWeight: b.DenseWeight, ChunkSize: b.ChunkSize, Overlap: b.Overlap, LogsQueries: b.LogsQueries, EmbeddingModel: b.EmbeddingModel,
 		IfVersion: ifMatch(ctx),
 	})
 	if err != nil {

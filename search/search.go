@@ -59,6 +59,7 @@ type Engine struct {
 	loads   *share.Gate[int64]
 	scans   *share.Gate[int64]
 	answers *share.Gate[int64]
+	journal *journal
 	// answerTime is how long a model may take for an answer, with all waiting for it.
 	answerTime time.Duration
 	// giving tells that memory is about to be given back.
@@ -68,7 +69,7 @@ type Engine struct {
 // New makes an engine with the models of a server. vectors bounds the memory of the indexes that are
 // kept.
 func New(store *db.Store, models Models, vectors *vector.Cache) *Engine {
-	return &Engine{Models: models, store: store, vectors: vectors, loads: share.NewGate[int64](loadPlaces), scans: share.NewGate[int64](scanPlaces), answers: newAnswers(), answerTime: answerTime}
+	return &Engine{Models: models, store: store, vectors: vectors, loads: share.NewGate[int64](loadPlaces), scans: share.NewGate[int64](scanPlaces), answers: newAnswers(), journal: newJournal(store), answerTime: answerTime}
 }
 
 // Stats tells of the indexes that are kept.
@@ -80,6 +81,14 @@ func (e *Engine) Forget(contextID int64) { e.vectors.Forget(contextID) }
 // Find gives the chunks of a context's ready documents that are closest to a prompt, best first. An
 // error is a *problem.Error, or nothing for a caller to see.
 func (e *Engine) Find(ctx context.Context, row *db.Context, q Query) ([]*Hit, error) {
+	hits, err := e.find(ctx, row, q)
+	if err == nil {
+		e.journal.note(ctx, row, q, hits)
+	}
+	return hits, err
+}
+
+func (e *Engine) find(ctx context.Context, row *db.Context, q Query) ([]*Hit, error) {
 	filter, predicate, err := q.filter(row)
 	if err == nil && predicate != "" {
 		err = e.fit(ctx, []int64{row.ID}, predicate, &filter)

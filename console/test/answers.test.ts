@@ -52,7 +52,7 @@ test("a question is answered as the model writes, each sentence leads to its pla
 
   // On a telephone, a place at the end of a long piece is brought into view.
   await ask(page, "How many tonnes does the crane lift?");
-  await answer.getByText("Forty tonnes.").waitFor();
+  await answer.locator(".answer", { hasText: "Forty tonnes." }).waitFor();
   await page.setViewportSize({ width: 390, height: 800 });
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
   await accessible(page, "answer-phone");
@@ -151,4 +151,41 @@ test("what goes wrong on the way to an answer is told in words, and the question
   // The session ends elsewhere.
   await graph(greta, "mutation { revokeOtherSessions(input: { includeCurrent: true }) { sessions { id } } }", {});
   await page.getByLabel("E-mail").or(page.getByText(/^Your session has ended/)).first().waitFor();
+});
+
+test("a context that is told to shows which questions find nothing, and how often they are asked", async (t) => {
+  const page = await open(t);
+  const at = await harbour(page, "Asked office");
+  await page.getByRole("link", { name: "Questions", exact: true }).click();
+  await page.getByRole("heading", { name: "What is asked is not kept" }).waitFor();
+  await accessible(page, "questions-not-kept");
+  await page.getByRole("link", { name: "Go to the settings" }).click();
+  await page.getByRole("switch", { name: /^Keep what is asked/ }).click();
+  await accessible(page, "questions-setting");
+  await page.getByRole("button", { name: "Save" }).first().click();
+  await page.getByText("Saved").first().waitFor();
+  await page.getByRole("link", { name: "Questions", exact: true }).click();
+  await page.getByRole("heading", { name: "Nothing was asked yet" }).waitFor();
+  await accessible(page, "questions-none");
+
+  for (const prompt of ["xylophone quartz", "Xylophone  quartz", "zephyr", "When does the tide flood the quay?"]) {
+    await page.goto(`${at.replace(/ask$/, "search")}?${new URLSearchParams({ prompt })}`);
+    await page.getByRole("heading", { name: "Nothing found" }).or(page.getByRole("status").getByText(/hit/)).first().waitFor();
+  }
+  // They are written behind the answers.
+  const first = page.getByRole("row", { name: /^xylophone {1,2}quartz 2 /i });
+  for (let tries = 0; tries < 50 && (await first.count()) === 0; tries++) {
+    await page.goto(at.replace(/ask$/, "questions"));
+    await page.getByRole("table").or(page.locator(".empty")).first().waitFor();
+  }
+  await first.waitFor();
+  await page.getByRole("row", { name: /^zephyr 1 / }).waitFor();
+  await page.getByText("3 of 4 in the last 30 days.").waitFor();
+  assert.equal(await page.getByRole("row").count(), 3);
+  await accessible(page, "questions");
+  await page.getByLabel("Questions that found").selectOption("little");
+  await page.waitForURL(/\?found=little$/);
+  await page.getByRole("row", { name: /^zephyr 1 / }).waitFor();
+  await page.getByRole("link", { name: "zephyr" }).click();
+  await page.getByRole("heading", { name: "Nothing found" }).waitFor();
 });

@@ -20,13 +20,13 @@ const (
 		toolsJson starterPrompts shareState icon deleted created`
 	parityDocument = `id: databaseId contextId fileName originalName displayName nameIndex contentType contentHash size attributes status progress
 		error warnings { code message page } chunks: chunkCount created createdBy started completed`
-	paritySettings = `topN scoreThreshold searchMode denseWeight chunkSize overlap embeddingModel`
+	paritySettings = `topN scoreThreshold searchMode denseWeight logsQueries chunkSize overlap embeddingModel`
 	parityChunk    = `id: databaseId position content overlapBytes tokens page heading row`
 	parityHit      = `similarity relevance content passage { content page heading row start end } highlights { start end } document { databaseId } chunk { databaseId }`
 )
 
 // contextReads are the documented reads that TestParityOfContexts compares.
-var contextReads = []string{"askContext", "getContext", "getContextDocument", "getContextSettings", "getDocument", "getLinkedOriginal", "getOriginal", "listAllDocuments", "listChunks", "listContexts", "listDocuments", "searchContext"}
+var contextReads = []string{"askContext", "getContext", "getContextDocument", "getContextSettings", "getDocument", "getLinkedOriginal", "getOriginal", "listAllDocuments", "listChunks", "listContextQueries", "listContexts", "listDocuments", "searchContext"}
 
 // TestParityOfContextsIsWhole: a read of contexts that is documented is compared.
 func TestParityOfContextsIsWhole(t *testing.T) {
@@ -81,6 +81,7 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	documents := get(fmt.Sprintf("/context/documents/%d", full))
 	platform.SameAnswers(t, "documents", documents, platform.Member(t, graph(`query($c: ID!) { v: context(id: $c) { documents { nodes { `+parityDocument+` } } } }`), "documents"))
 	platform.SameAnswers(t, "settings", get(fmt.Sprintf("/v1/contexts/%d/settings", full)), graph(`query($c: ID!) { v: context(id: $c) { `+paritySettings+` } }`))
+	compareQueries(t, s, token, full)
 	compareDocuments(t, s, token, documents.([]any))
 	platform.SameAnswers(t, "all documents", get("/v1/documents?orderBy=-name"), graph(`{ v: documents(orderBy: [{field: NAME, direction: DESC}]) { nodes { `+parityDocument+` } } }`))
 	if a, b := len(contexts.([]any)), len(documents.([]any)); a != 2 || b != 5 {
@@ -100,6 +101,27 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	platform.SameAnswers(t, "hits", hits, same)
 	if len(hits) != 3 {
 		t.Errorf("%d hits, want topN of them", len(hits))
+	}
+}
+
+// compareQueries compares what was asked of a context, in both orders, and what of it found nothing.
+func compareQueries(t *testing.T, s *platform.Platform, token string, id int64) {
+	t.Helper()
+	s.SQL(`INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) VALUES ($1, $2, 'Wie?', 'HYBRID', 2, .25), ($1, NULL, 'Ünder', 'LEXICAL', 0, 0)`, id, s.UserID(s.Demo.AdminEmail))
+	for query, arguments := range map[string]string{"": "first: 9", "?orderBy=createdAt": "orderBy: [{field: CREATED_AT}]", "?maxRelevance=0.1": "filter: {maxRelevance: 0.1}"} {
+		nodes := platform.Member(t, s.MustGQL(token, `query($c: ID!) { v: context(id: $c) { queries(`+arguments+`) { nodes { id: databaseId text mode hits relevance createdAt user { databaseId } } } } }`, object{"c": id}), "v.queries.nodes").([]any)
+		for _, n := range nodes {
+			row := n.(map[string]any)
+			row["userId"] = nil
+			if row["user"] != nil {
+				row["userId"] = platform.Member(t, row, "user.databaseId")
+			}
+			delete(row, "user")
+		}
+		platform.SameAnswers(t, "queries"+query, s.Must(200, "GET", fmt.Sprintf("/v1/contexts/%d/queries%s", id, query), token, nil).JSON(t), nodes)
+		if want := 2 - strings.Count(query, "max"); len(nodes) != want {
+			t.Errorf("%d queries%s, want %d", len(nodes), query, want)
+		}
 	}
 }
 

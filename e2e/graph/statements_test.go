@@ -48,6 +48,7 @@ func growContexts(s *platform.Platform, contexts int) {
 	growAgents(s, builder, contexts)
 	s.SQL(`WITH c AS (INSERT INTO contexts (account_id, user_id, name, description, caption, embedding_model, tools_json)
 			SELECT $1, $3, 'Grown', '', '', 'canopy-lexical-1', replace($4, '4711', id::text) FROM agents WHERE account_id = $2 RETURNING id),
+		q AS (INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) SELECT id, $3, 'a', 'LEXICAL', 1, .5 FROM c),
 		d AS (INSERT INTO documents (context_id, created_by, file_name, original_name, display_name, name_index, format, content_type, content_hash, size,
 				status, warnings, chunks, model, chunk_size, overlap)
 			SELECT id, $3, gen_random_uuid(), 'a.txt', 'a.txt', 0, 'txt', 'text/plain', '', 1, 'ready', '[{"code": "no_text", "message": "page 2 has no text", "page": 2}]', 1, 'canopy-lexical-1', 1000, 0.2 FROM c RETURNING id)

@@ -20,6 +20,13 @@ func onDesk(n needs) answers {
 	return shape(shared).found().there(gets404, asRoot, asAncestor, asDescendant, asSibling, asStranger)(n)
 }
 
+// inContext is onDesk for what asks for more than its context does: who may read contexts is told that there is none.
+func inContext(n needs) answers {
+	r := onDesk(n)
+	r.absent[asViewer] = gets404
+	return r
+}
+
 func (a *ask) freshContext() int64 {
 	return a.or(func() int64 {
 		made, err := a.m.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), Description: secretMark, Caption: secretMark, ToolsJSON: "[]"})
@@ -71,6 +78,21 @@ func (a *ask) freshChunk() (chunk, inContext int64) {
 
 func (a *ask) aDocument() int64 { d, _ := a.freshDocument(); return d }
 
+// freshQuery is what somebody asked of a context, and the context.
+func (a *ask) freshQuery() (query, contextID int64) {
+	if a.absent {
+		return platform.AbsentID, platform.AbsentID
+	}
+	contextID = a.freshContext()
+	a.Look(&query, `INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) VALUES ($1, $2, $3, 'LEXICAL', 0, 0) RETURNING id`,
+		contextID, a.shared, secretMark)
+	return query, contextID
+}
+
+func (a *ask) aQuery() int64 { q, _ := a.freshQuery(); return q }
+
+func (a *ask) aQueriedContext() int64 { _, c := a.freshQuery(); return c }
+
 func (a *ask) aChunk() int64 { k, _ := a.freshChunk(); return k }
 
 func (a *ask) aSearchedContext() int64 { _, c := a.freshChunk(); return c }
@@ -105,6 +127,7 @@ func contextRows() []restRow {
 		{op: "getContextSettings", path: onContext, want: onDesk},
 		{op: "updateContextSettings", path: onContext, body: func(*ask) any { return object{"topN": 7} }, want: onDesk},
 		{op: "reprocessContext", path: onContext, want: onDesk},
+		{op: "listContextQueries", path: func(a *ask) []any { return []any{a.aQueriedContext()} }, want: onDesk},
 		{op: "getDocument", path: onDocument, want: onDesk},
 		{op: "updateDocument", path: onDocument, body: func(*ask) any { return object{"displayName": "Valves", "attributes": object{"lang": "de"}} }, want: onDesk},
 		{op: "getContextDocument", path: onDocument, want: onDesk},
@@ -154,6 +177,11 @@ func contextGraphRows() []graphRow {
 		{fields: "ContextTool.agent", query: `query($id: ID!){ context(id: $id) { tools { agent { name } } } }`, variables: one((*ask).freshToolContext), want: onDesk},
 		node("Context", rule.Context, (*ask).freshContext, onDesk),
 		node("Document", rule.ContextDocuments, (*ask).aDocument, onDesk),
+		{
+			fields: "Context.queries ContextQuery.user", query: `query($id: ID!){ context(id: $id) { queries { nodes { text user { email } } totalCount } } }`,
+			variables: one((*ask).aQueriedContext), want: inContext,
+		},
+		node("ContextQuery", rule.ContextQueries, (*ask).aQuery, onDesk),
 		node("Chunk", rule.DocumentChunks, (*ask).aChunk, onDesk),
 		mutate("createContext", `context { name }`, func(*ask) object {
 			return object{"name": "Handbook", "description": "", "caption": ""}

@@ -78,7 +78,7 @@ func (y *yard) writeRows() []writeRow {
 		{mutation: "createContext", app: "assistant", gives: object{"name": a.unique(), "description": "d", "caption": "c", "toolsJson": platform.OneTool(7), "starterPrompts": []string{"Where?"}}},
 		{mutation: "updateContext", app: "assistant", names: object{"id": a.freshContext()}, gives: object{
 			"name": a.unique(), "description": "d", "caption": "c", "toolsJson": platform.OneTool(7), "starterPrompts": []string{"Where?"},
-			"topN": 3, "scoreThreshold": .25, "searchMode": "HYBRID", "denseWeight": .75, "chunkSize": 50, "overlap": .5, "embeddingModel": "canopy-lexical-1",
+			"topN": 3, "scoreThreshold": .25, "searchMode": "HYBRID", "denseWeight": .75, "logsQueries": true, "chunkSize": 50, "overlap": .5, "embeddingModel": "canopy-lexical-1",
 		}},
 		{mutation: "updateDocument", app: "assistant", names: object{"id": a.aDocument()}, gives: object{"displayName": a.unique(), "attributes": object{"lang": "de", "year": 2024, "draft": false}}},
 		{mutation: "shareContext", app: "assistant", names: object{"id": a.freshContext()}, gives: object{"shareState": 1, "icon": "📚"}},

@@ -102,6 +102,7 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 		s.Upload(assistant, searched, fmt.Sprint("quill", i, ".txt"), []byte("Quill. "+platform.Sentences(i, 20)))
 	}
 	s.Settle(assistant, searched)
+	s.SQL(`INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) SELECT id, user_id, 'quill', 'LEXICAL', 3, .5 FROM contexts WHERE id = $1`, searched)
 	agent := s.Publish(builder, platform.Greeter)
 	s.Poll(builder, s.Start(builder, agent, map[string]any{"name": "Quill"}))
 	s.Mutate(builder, "deleteAgent", "deletedId", map[string]any{"id": s.Publish(builder, platform.Greeter)})

@@ -64,6 +64,7 @@ func TestEraseUser(t *testing.T) {
 	link := s.Link(email)
 	context := s.NewContext(s.RootAs("assistant"), "Left behind")
 	s.SQL(`UPDATE contexts SET user_id = $1 WHERE id = $2`, id, context)
+	s.SQL(`INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) VALUES ($1, $2, 'What does ' || $3 || ' earn?', 'LEXICAL', 0, 0)`, context, id, first)
 	for _, text := range []string{email, first, last} {
 		if len(holders(t, s, text)) < 4 {
 			t.Fatalf("%s is only in %v", text, holders(t, s, text))

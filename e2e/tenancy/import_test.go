@@ -180,7 +180,7 @@ func varied(t *testing.T, s *platform.Platform) {
 
 	notes := s.NewContext(desk, "Notes")
 	s.Mutate(desk, "updateContext", "context { name }", map[string]any{
-		"id": notes, "caption": "Notes of the pit", "topN": 3, "scoreThreshold": .25, "searchMode": "HYBRID", "denseWeight": .75, "chunkSize": 50, "overlap": .5, "embeddingModel": "canopy-lexical-1",
+		"id": notes, "caption": "Notes of the pit", "topN": 3, "scoreThreshold": .25, "searchMode": "HYBRID", "denseWeight": .75, "logsQueries": true, "chunkSize": 50, "overlap": .5, "embeddingModel": "canopy-lexical-1",
 	})
 	s.Must(204, "PUT", fmt.Sprintf("/context/share/%d", notes), desk, map[string]any{"shareState": 1})
 	s.Upload(desk, notes, "notes.md", []byte("# Notes\n\nThe pit is deep."))

@@ -49,6 +49,7 @@ type ResolverRoot interface {
 	AuditEvent() AuditEventResolver
 	Chunk() ChunkResolver
 	Context() ContextResolver
+	ContextQuery() ContextQueryResolver
 	ContextTool() ContextToolResolver
 	Customer() CustomerResolver
 	CustomerExport() CustomerExportResolver
@@ -129,6 +130,10 @@ type ContextResolver interface {
 	Account(ctx context.Context, obj *db.Context) (*db.Account, error)
 	Creator(ctx context.Context, obj *db.Context) (*db.User, error)
 	Documents(ctx context.Context, obj *db.Context, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
+	Queries(ctx context.Context, obj *db.Context, filter *resolvers.ContextQueryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.ContextQuery], error)
+}
+type ContextQueryResolver interface {
+	User(ctx context.Context, obj *db.ContextQuery) (*db.User, error)
 }
 type ContextToolResolver interface {
 	Agent(ctx context.Context, obj *resolvers.Tool) (*db.Agent, error)
@@ -1595,6 +1600,8 @@ type Context implements Node {
   searchMode: SearchMode!
   "Part that the model has in the similarity of a ` + "`" + `HYBRID` + "`" + ` search, 0 to 1; shared words have the rest."
   denseWeight: Float!
+  "What is asked of it is kept: at most 10,000 searches and questions of the last 30 days, under ` + "`" + `queries` + "`" + `."
+  logsQueries: Boolean!
   "Tokens of a chunk."
   chunkSize: Int!
   "Part of a chunk that neighbours share, 0 to 1."
@@ -1634,8 +1641,93 @@ type Context implements Node {
     "Cursor of the row behind the last."
     before: String
   ): DocumentConnection! @needs(app: [ASSISTANT], right: "context.read")
+  "What was asked of it, newest first unless asked for otherwise: each search of it alone, and each question. None where ` + "`" + `logsQueries` + "`" + ` is false. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  queries(
+    "Which of them; all when left out."
+    filter: ContextQueryFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [ContextQueryOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): ContextQueryConnection! @needs(app: [ASSISTANT], right: "context.write")
   "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
   version: Int!
+}
+
+"What was asked of a context, and what came of it."
+type ContextQuery implements Node {
+  "Global id."
+  id: ID!
+  "Query id."
+  databaseId: Int!
+  "What was asked, the first 1,000 characters of it."
+  text: String!
+  "What was compared."
+  mode: SearchMode!
+  "How many hits there were."
+  hits: Int!
+  "The greatest relevance of a hit, 0 to 1; 0 where nothing was found."
+  relevance: Float!
+  "When it was asked."
+  createdAt: DateTime!
+  "Who asked; null for a run, when that user is gone, and beyond the caller's reach."
+  user: User
+}
+
+"Which queries to list: those that fit every member that is given."
+input ContextQueryFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Those whose hits are no more relevant, 0 to 1: with 0 those that found nothing."
+  maxRelevance: Float
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [ContextQueryFilter!]
+}
+
+"What queries are ordered by."
+enum ContextQueryOrderField {
+  "By id."
+  ID
+  "By when it was asked."
+  CREATED_AT
+}
+
+"An order of queries."
+input ContextQueryOrder {
+  "By what."
+  field: ContextQueryOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
+}
+
+"One page of queries."
+type ContextQueryConnection {
+  "The rows with their cursors."
+  edges: [ContextQueryEdge!]!
+  "The rows."
+  nodes: [ContextQuery!]!
+  "Where the page begins and ends."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A query in a page."
+type ContextQueryEdge {
+  "Place of the row."
+  cursor: String!
+  "The row."
+  node: ContextQuery!
 }
 
 "Which contexts to list: those that fit every member that is given."
@@ -4088,6 +4180,8 @@ input UpdateContextInput {
   searchMode: SearchMode
   "Part that the model has in the similarity of a ` + "`" + `HYBRID` + "`" + ` search, 0 to 1."
   denseWeight: Float
+  "Whether what is asked of it is kept. What was kept goes when it is turned off."
+  logsQueries: Boolean
   "Tokens of a chunk, 16 to 8192."
   chunkSize: Int
   "Part of a chunk that neighbours share, 0 to 1."
@@ -4732,6 +4826,60 @@ func (ec *executionContext) field_Context_documents_args(ctx context.Context, ra
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
 			return ec.unmarshalODocumentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Context_queries_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.ContextQueryFilter, error) {
+			return ec.unmarshalOContextQueryFilter2ᚖcanopyᚋresolversᚐContextQueryFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOContextQueryOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9941,6 +10089,10 @@ func (ec *executionContext) _Context_denseWeight(ctx context.Context, field grap
 	return ec.marshalNFloat2float64(ctx, field.Selections, obj.DenseWeight)
 }
 
+func (ec *executionContext) _Context_logsQueries(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.LogsQueries)
+}
+
 func (ec *executionContext) _Context_chunkSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.ChunkSize)
 }
@@ -10143,6 +10295,47 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _Context_queries(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_queries(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Context().Queries(ctx, obj, fc.Args["filter"].(*resolvers.ContextQueryFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.ContextQuery]) graphql.Marshaler {
+			return ec.marshalNContextQueryConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_queries(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Context",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Context_queries_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Context_version(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
@@ -10283,6 +10476,206 @@ func (ec *executionContext) _ContextEdge_node(ctx context.Context, field graphql
 func (ec *executionContext) fieldContext_ContextEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "ContextEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextQuery_id(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+}
+
+func (ec *executionContext) _ContextQuery_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
+}
+
+func (ec *executionContext) _ContextQuery_text(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Text)
+}
+
+func (ec *executionContext) _ContextQuery_mode(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
+	return ec.marshalNSearchMode2string(ctx, field.Selections, obj.Mode)
+}
+
+func (ec *executionContext) _ContextQuery_hits(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Hits)
+}
+
+func (ec *executionContext) _ContextQuery_relevance(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Relevance)
+}
+
+func (ec *executionContext) _ContextQuery_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
+}
+
+func (ec *executionContext) _ContextQuery_user(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextQuery_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ContextQuery().User(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ContextQuery_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextQuery",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextQueryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.ContextQuery]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextQueryConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.ContextQuery]) graphql.Marshaler {
+			return ec.marshalNContextQueryEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextQueryConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextQueryConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextQueryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.ContextQuery]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextQueryConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.ContextQuery) graphql.Marshaler {
+			return ec.marshalNContextQuery2ᚕᚖcanopyᚋdbᚐContextQueryᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextQueryConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextQueryConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextQueryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.ContextQuery]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextQueryConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextQueryConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextQueryConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextQueryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.ContextQuery]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextQueryConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextQueryConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextQueryConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ContextQueryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.ContextQuery]) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
+}
+
+func (ec *executionContext) _ContextQueryEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.ContextQuery]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextQueryEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.ContextQuery) graphql.Marshaler {
+			return ec.marshalNContextQuery2ᚖcanopyᚋdbᚐContextQuery(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextQueryEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextQueryEdge",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -22830,6 +23223,105 @@ func (ec *executionContext) unmarshalInputContextOrder(ctx context.Context, obj 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputContextQueryFilter(ctx context.Context, obj any) (resolvers.ContextQueryFilter, error) {
+	var it resolvers.ContextQueryFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "maxRelevance", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "maxRelevance":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxRelevance"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MaxRelevance = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOContextQueryFilter2ᚕᚖcanopyᚋresolversᚐContextQueryFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputContextQueryOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNContextQueryOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateAgentInput(ctx context.Context, obj any) (resolvers.CreateAgentInput, error) {
 	var it resolvers.CreateAgentInput
 	if obj == nil {
@@ -25678,7 +26170,7 @@ func (ec *executionContext) unmarshalInputUpdateContextInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "caption", "toolsJson", "starterPrompts", "topN", "scoreThreshold", "searchMode", "denseWeight", "chunkSize", "overlap", "embeddingModel", "ifVersion"}
+	fieldsInOrder := [...]string{"id", "name", "description", "caption", "toolsJson", "starterPrompts", "topN", "scoreThreshold", "searchMode", "denseWeight", "logsQueries", "chunkSize", "overlap", "embeddingModel", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25755,6 +26247,13 @@ func (ec *executionContext) unmarshalInputUpdateContextInput(ctx context.Context
 				return it, err
 			}
 			it.DenseWeight = data
+		case "logsQueries":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("logsQueries"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LogsQueries = data
 		case "chunkSize":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("chunkSize"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -26583,6 +27082,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Customer(ctx, sel, obj)
+	case *db.ContextQuery:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ContextQuery(ctx, sel, obj)
 	case *db.Context:
 		if obj == nil {
 			return graphql.Null
@@ -28541,6 +29045,11 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "logsQueries":
+			out.Values[i] = ec._Context_logsQueries(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "chunkSize":
 			out.Values[i] = ec._Context_chunkSize(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -28603,6 +29112,11 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "documents":
 			out.Values[i] = ec._Context_documents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "queries":
+			out.Values[i] = ec._Context_queries(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -28706,6 +29220,178 @@ func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionS
 			}
 		case "node":
 			out.Values[i] = ec._ContextEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var contextQueryImplementors = []string{"ContextQuery", "Node"}
+
+func (ec *executionContext) _ContextQuery(ctx context.Context, sel ast.SelectionSet, obj *db.ContextQuery) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextQueryImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContextQuery")
+		case "id":
+			out.Values[i] = ec._ContextQuery_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._ContextQuery_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._ContextQuery_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mode":
+			out.Values[i] = ec._ContextQuery_mode(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "hits":
+			out.Values[i] = ec._ContextQuery_hits(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "relevance":
+			out.Values[i] = ec._ContextQuery_relevance(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._ContextQuery_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "user":
+			out.Values[i] = ec._ContextQuery_user(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var contextQueryConnectionImplementors = []string{"ContextQueryConnection"}
+
+func (ec *executionContext) _ContextQueryConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.ContextQuery]) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextQueryConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContextQueryConnection")
+		case "edges":
+			out.Values[i] = ec._ContextQueryConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._ContextQueryConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._ContextQueryConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._ContextQueryConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var contextQueryEdgeImplementors = []string{"ContextQueryEdge"}
+
+func (ec *executionContext) _ContextQueryEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.ContextQuery]) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextQueryEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContextQueryEdge")
+		case "cursor":
+			out.Values[i] = ec._ContextQueryEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._ContextQueryEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -37044,6 +37730,92 @@ func (ec *executionContext) marshalNContextOrderField2string(ctx context.Context
 	return res
 }
 
+func (ec *executionContext) marshalNContextQuery2ᚕᚖcanopyᚋdbᚐContextQueryᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.ContextQuery) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNContextQuery2ᚖcanopyᚋdbᚐContextQuery(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNContextQuery2ᚖcanopyᚋdbᚐContextQuery(ctx context.Context, sel ast.SelectionSet, v *db.ContextQuery) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ContextQuery(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNContextQueryConnection2canopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v resolvers.Connection[*db.ContextQuery]) graphql.Marshaler {
+	return ec._ContextQueryConnection(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNContextQueryConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.ContextQuery]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ContextQueryConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNContextQueryEdge2canopyᚋresolversᚐEdge(ctx context.Context, sel ast.SelectionSet, v resolvers.Edge[*db.ContextQuery]) graphql.Marshaler {
+	return ec._ContextQueryEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNContextQueryEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []resolvers.Edge[*db.ContextQuery]) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNContextQueryEdge2canopyᚋresolversᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNContextQueryFilter2ᚖcanopyᚋresolversᚐContextQueryFilter(ctx context.Context, v any) (*resolvers.ContextQueryFilter, error) {
+	res, err := ec.unmarshalInputContextQueryFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNContextQueryOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputContextQueryOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNContextQueryOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNContextQueryOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNContextTool2ᚕᚖcanopyᚋresolversᚐToolᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.Tool) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -39667,6 +40439,50 @@ func (ec *executionContext) unmarshalOContextOrder2ᚕᚖcanopyᚋresolversᚐOr
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = ec.unmarshalNContextOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOContextQueryFilter2ᚕᚖcanopyᚋresolversᚐContextQueryFilterᚄ(ctx context.Context, v any) ([]*resolvers.ContextQueryFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.ContextQueryFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNContextQueryFilter2ᚖcanopyᚋresolversᚐContextQueryFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOContextQueryFilter2ᚖcanopyᚋresolversᚐContextQueryFilter(ctx context.Context, v any) (*resolvers.ContextQueryFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputContextQueryFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOContextQueryOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNContextQueryOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

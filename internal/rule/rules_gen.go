@@ -35,6 +35,7 @@ var (
 	AccountContexts                  = &Rule{Field: "Account.contexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	AccountAgents                    = &Rule{Field: "Account.agents", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	ContextDocuments                 = &Rule{Field: "Context.documents", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
+	ContextQueries                   = &Rule{Field: "Context.queries", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ContextToolAgent                 = &Rule{Field: "ContextTool.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	DocumentOriginalURL              = &Rule{Field: "Document.originalUrl", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	DocumentContext                  = &Rule{Field: "Document.context", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
@@ -188,6 +189,7 @@ var all = []*Rule{
 	AccountContexts,
 	AccountAgents,
 	ContextDocuments,
+	ContextQueries,
 	ContextToolAgent,
 	DocumentOriginalURL,
 	DocumentContext,

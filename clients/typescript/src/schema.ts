@@ -576,6 +576,8 @@ export interface Context {
   searchMode: SearchMode;
   /** Part that the model has in the similarity of a `HYBRID` search, 0 to 1; shared words have the rest. */
   denseWeight: number;
+  /** What is asked of it is kept: at most 10,000 searches and questions of the last 30 days, under `queries`. */
+  logsQueries: boolean;
   /** Tokens of a chunk. */
   chunkSize: number;
   /** Part of a chunk that neighbours share, 0 to 1. */
@@ -605,6 +607,8 @@ export interface Context {
   creator: User | null;
   /** The documents, by id. Needs the right `context.read`, with a token for `assistant`. */
   documents: DocumentConnection;
+  /** What was asked of it, newest first unless asked for otherwise: each search of it alone, and each question. None where `logsQueries` is false. Needs the right `context.write`, with a token for `assistant`. */
+  queries: ContextQueryConnection;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
   version: number;
 }
@@ -658,6 +662,75 @@ export type ContextOrderField =
   /** By name, without regard to case. */
   | "NAME"
   /** By when it was made. */
+  | "CREATED_AT";
+
+/** What was asked of a context, and what came of it. */
+export interface ContextQuery {
+  /** Global id. */
+  id: string;
+  /** Query id. */
+  databaseId: number;
+  /** What was asked, the first 1,000 characters of it. */
+  text: string;
+  /** What was compared. */
+  mode: SearchMode;
+  /** How many hits there were. */
+  hits: number;
+  /** The greatest relevance of a hit, 0 to 1; 0 where nothing was found. */
+  relevance: number;
+  /** When it was asked. */
+  createdAt: DateTime;
+  /** Who asked; null for a run, when that user is gone, and beyond the caller's reach. */
+  user: User | null;
+}
+
+/** One page of queries. */
+export interface ContextQueryConnection {
+  /** The rows with their cursors. */
+  edges: Array<ContextQueryEdge>;
+  /** The rows. */
+  nodes: Array<ContextQuery>;
+  /** Where the page begins and ends. */
+  pageInfo: PageInfo;
+  /** How many rows the whole list has. */
+  totalCount: number;
+}
+
+/** A query in a page. */
+export interface ContextQueryEdge {
+  /** Place of the row. */
+  cursor: string;
+  /** The row. */
+  node: ContextQuery;
+}
+
+/** Which queries to list: those that fit every member that is given. */
+export interface ContextQueryFilter {
+  /** Those of these ids, at most 200. */
+  ids?: ReadonlyArray<string | number> | null | undefined;
+  /** Those whose hits are no more relevant, 0 to 1: with 0 those that found nothing. */
+  maxRelevance?: number | null | undefined;
+  /** From this moment on. */
+  createdSince?: DateTime | null | undefined;
+  /** Before this moment. */
+  createdUntil?: DateTime | null | undefined;
+  /** Those that also fit at least one of these; at most 20 in all. */
+  or?: ReadonlyArray<ContextQueryFilter> | null | undefined;
+}
+
+/** An order of queries. */
+export interface ContextQueryOrder {
+  /** By what. */
+  field: ContextQueryOrderField;
+  /** In which direction. */
+  direction?: OrderDirection | undefined;
+}
+
+/** What queries are ordered by. */
+export type ContextQueryOrderField =
+  /** By id. */
+  | "ID"
+  /** By when it was asked. */
   | "CREATED_AT";
 
 /** A tool that a context's model may call. */
@@ -2602,6 +2675,8 @@ export interface UpdateContextInput {
   searchMode?: SearchMode | null | undefined;
   /** Part that the model has in the similarity of a `HYBRID` search, 0 to 1. */
   denseWeight?: number | null | undefined;
+  /** Whether what is asked of it is kept. What was kept goes when it is turned off. */
+  logsQueries?: boolean | null | undefined;
   /** Tokens of a chunk, 16 to 8192. */
   chunkSize?: number | null | undefined;
   /** Part of a chunk that neighbours share, 0 to 1. */

@@ -1,5 +1,5 @@
 import { Anchor, Skeleton, Text } from "@mantine/core";
-import { IconFileText, IconMessageQuestion, IconSearch, IconSettings, type Icon } from "@tabler/icons-react";
+import { IconChartBar, IconFileText, IconMessageQuestion, IconSearch, IconSettings, type Icon } from "@tabler/icons-react";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
@@ -44,6 +44,7 @@ function Inside({ context }: { context: Whole }) {
 /** The head of a context's own pages, with the ways between them. */
 export function ContextHead({ context }: { context: Whole }) {
   const { text } = useText();
+  const me = useMe();
   const { databaseId, name, icon, caption, shareState } = context;
   return (
     <>
@@ -56,6 +57,7 @@ export function ContextHead({ context }: { context: Whole }) {
         <Way to={`/contexts/${databaseId}`} icon={IconFileText} label={text.contexts.documents} />
         <Way to={`/contexts/${databaseId}/search`} icon={IconSearch} label={text.contexts.search} />
         <Way to={`/contexts/${databaseId}/ask`} icon={IconMessageQuestion} label={text.contexts.ask} />
+        {me.can("context.write") && <Way to={`/contexts/${databaseId}/questions`} icon={IconChartBar} label={text.contexts.questions} />}
         <Way to={`/contexts/${databaseId}/settings`} icon={IconSettings} label={text.contexts.settings} />
       </nav>
     </>

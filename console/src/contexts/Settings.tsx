@@ -59,6 +59,7 @@ function Shown({ context }: { context: Whole }) {
       [text.contexts.threshold, format.number(context.scoreThreshold)],
       [text.contexts.mode, text.contexts.modes[context.searchMode]],
       [text.contexts.weight, format.number(context.denseWeight)],
+      [text.contexts.logsQueries, context.logsQueries ? text.ui.yes : text.ui.no],
       [text.contexts.model, context.embeddingModel],
       [text.contexts.chunkSize, format.number(context.chunkSize)],
       [text.contexts.overlap, format.number(context.overlap)],

@@ -1,5 +1,6 @@
-import { Button, Fieldset, NativeSelect, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Fieldset, NativeSelect, Stack, Switch, Textarea, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
+import "@mantine/core/styles/Switch.css";
 import { type ChangeEvent, useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
@@ -12,9 +13,9 @@ import { modes } from "./routes";
 
 /** As it stands in the fields. */
 function formOf(context: Whole) {
-  const { name, caption, description, starterPrompts, topN, scoreThreshold, searchMode, denseWeight, embeddingModel, chunkSize, overlap, toolsJson } = context;
+  const { name, caption, description, starterPrompts, topN, scoreThreshold, searchMode, denseWeight, embeddingModel, chunkSize, overlap, toolsJson, logsQueries } = context;
   return {
-    name, caption, description, starterPrompts: starterPrompts.join("\n"), embeddingModel, toolsJson,
+    name, caption, description, starterPrompts: starterPrompts.join("\n"), embeddingModel, toolsJson, logsQueries: String(logsQueries),
     topN: String(topN), scoreThreshold: String(scoreThreshold), searchMode: String(searchMode), denseWeight: String(denseWeight), chunkSize: String(chunkSize), overlap: String(overlap),
   };
 }
@@ -28,7 +29,7 @@ function inputOf(form: Form, was: Form) {
   return {
     name: changed("name"), caption: changed("caption"), description: changed("description"), toolsJson: changed("toolsJson"), embeddingModel: changed("embeddingModel"),
     starterPrompts: form.starterPrompts === was.starterPrompts ? undefined : form.starterPrompts.split("\n").map((line) => line.trim()).filter(Boolean),
-    topN: number("topN"), scoreThreshold: number("scoreThreshold"), searchMode: modes.find((mode) => mode === changed("searchMode")), denseWeight: number("denseWeight"), chunkSize: number("chunkSize"), overlap: number("overlap"),
+    topN: number("topN"), scoreThreshold: number("scoreThreshold"), searchMode: modes.find((mode) => mode === changed("searchMode")), denseWeight: number("denseWeight"), logsQueries: form.logsQueries === was.logsQueries ? undefined : form.logsQueries === "true", chunkSize: number("chunkSize"), overlap: number("overlap"),
   };
 }
 
@@ -75,6 +76,12 @@ export function SettingsForm({ context }: { context: Whole }) {
             <TextInput label={t.overlap} description={t.overlapHint} {...numeric("overlap", 0, 1)} />
             <TextInput label={t.model} description={t.modelHint} required spellCheck={false} {...field("embeddingModel")} />
           </Stack>
+        </Fieldset>
+        <Fieldset legend={t.questions}>
+          <Switch
+            label={t.logsQueries} description={t.logsQueriesHint} checked={form.logsQueries === "true"}
+            onChange={({ currentTarget: { checked } }) => setForm({ ...form, logsQueries: String(checked) })}
+          />
         </Fieldset>
         <Fieldset legend={t.tools}>
           <Textarea label={t.toolsJson} description={t.toolsHint} rows={4} styles={{ input: { fontFamily: "monospace" } }} spellCheck={false} {...field("toolsJson")} />

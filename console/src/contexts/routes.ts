@@ -79,6 +79,19 @@ const ask = createRoute({
   component: lazyRouteComponent(() => import("./Ask"), "Ask"),
 });
 
+export const findings = ["nothing", "little"] as const;
+
+export interface QuestionsSearch {
+  found?: (typeof findings)[number] | undefined;
+}
+
+const questions = createRoute({
+  getParentRoute: () => one,
+  path: "/questions",
+  validateSearch: ({ found }: Record<string, unknown>): QuestionsSearch => ({ found: oneOf(findings, found) }),
+  component: lazyRouteComponent(() => import("./Questions"), "Questions"),
+});
+
 const settings = createRoute({
   getParentRoute: () => one,
   path: "/settings",
@@ -104,4 +117,4 @@ const document = createRoute({
   component: lazyRouteComponent(() => import("./Document"), "Document"),
 });
 
-export const contextRoutes = [list.addChildren([create]), one.addChildren([documents, search, ask, settings, document])] as const;
+export const contextRoutes = [list.addChildren([create]), one.addChildren([documents, search, ask, questions, settings, document])] as const;
