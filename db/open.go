@@ -78,6 +78,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		// Half of the connections are for everything but whole lists.
 		pages:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
 		reads:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
+		writes:  share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
 		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{},
 	}, nil
 }

@@ -32,8 +32,9 @@ type Store struct {
 	executed *atomic.Int64
 	// pages has a place for each page of a whole list that is being read, by branch.
 	pages *share.Gate[int64]
-	// reads has a place for each statement that is run by itself for a caller, by branch.
-	reads *share.Gate[int64]
+	// reads has a place for each statement that is run by itself for a caller, and writes for each transaction, by branch. They are
+	// apart, as a transaction may wait for a statement beside it.
+	reads, writes *share.Gate[int64]
 	// callers and logins look up who has come with a token; a transaction has none, and asks for itself.
 	callers *lookups[keyToken]
 	logins  *lookups[LoginToken]
@@ -46,11 +47,17 @@ func (s *Store) Close() error { return s.pool.Close() }
 func (s *Store) Executed() int64 { return s.executed.Load() }
 
 // Tx runs do in one transaction: committed when it returns nil, rolled back otherwise. Inside a
-// transaction it joins the one that is open.
+// transaction it joins the one that is open. It waits for the turn of the caller's branch: those that wait for one row would
+// otherwise have all connections.
 func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 	if s.tx != nil {
 		return do(s)
 	}
+	leave, err := enter(ctx, s.writes)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	tx, err := s.pool.BeginTxx(ctx, nil)
 	if err != nil {
 		return translate(ctx, err)
@@ -83,16 +90,24 @@ func (s *Store) run() runner {
 
 // turn waits for a place for one statement, by turns of callers' branches: whoever asks for many at the same time would
 // otherwise have all connections, and others behind them. It is over with the statement, so that nobody who has a place
-// waits for another. Transactions, and what the platform does for itself, wait for connections alone.
+// waits for another.
 func (s *Store) turn(ctx context.Context) (leave func(), err error) {
-	branch := access.BranchOf(ctx)
-	if s.tx != nil || branch == 0 {
+	if s.tx != nil {
 		return func() {}, nil
 	}
-	if err := s.reads.Enter(ctx, branch); err != nil {
+	return enter(ctx, s.reads)
+}
+
+// enter takes a place for the caller's branch. What the platform does for itself waits for connections alone.
+func enter(ctx context.Context, gate *share.Gate[int64]) (leave func(), err error) {
+	branch := access.BranchOf(ctx)
+	if branch == 0 {
+		return func() {}, nil
+	}
+	if err := gate.Enter(ctx, branch); err != nil {
 		return nil, err
 	}
-	return func() { s.reads.Leave(branch) }, nil
+	return func() { gate.Leave(branch) }, nil
 }
 
 // get reads one row into dst; ErrNoRows when there is none.
@@ -127,6 +142,11 @@ func (s *Store) composed(ctx context.Context, dst any, text string, args ...any)
 
 // exec runs a statement and tells how many rows it touched.
 func (s *Store) exec(ctx context.Context, q query, args ...any) (int64, error) {
+	leave, err := s.turn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
 	res, err := s.run().ExecContext(ctx, statements[q], args...)
 	if err != nil {
 		return 0, translate(ctx, err)

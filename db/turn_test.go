@@ -12,9 +12,27 @@ import (
 	"canopy/internal/devstack/devtest"
 )
 
-// TestReadsKeepNobodyWaiting: however many statements of one branch's callers are under way, and however long they take,
-// there is a connection for another's.
-func TestReadsKeepNobodyWaiting(t *testing.T) {
+// TestStatementsKeepNobodyWaiting: however many statements or transactions of one branch's callers are under way, and however long they
+// take, there is a connection for another's.
+func TestStatementsKeepNobodyWaiting(t *testing.T) {
+	for name, hostile := range map[string]func(context.Context, *db.Store, *db.Customer) error{
+		"reads": func(ctx context.Context, s *db.Store, c *db.Customer) error {
+			_, err := s.Customer(ctx, c.Lineage.Subtree(), c.ID)
+			return err
+		},
+		"transactions": func(ctx context.Context, s *db.Store, c *db.Customer) error {
+			return s.Tx(ctx, func(tx *db.Store) error {
+				_, err := tx.UpdateCustomer(ctx, c.Lineage.Subtree(), c)
+				return err
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) { keepsNobodyWaiting(t, hostile) })
+	}
+}
+
+func keepsNobodyWaiting(t *testing.T, do func(context.Context, *db.Store, *db.Customer) error) {
+	t.Helper()
 	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
 	s, err := db.Open(t.Context(), address, db.Options{MaxConns: 8})
 	devtest.Check(t, err)
@@ -32,8 +50,7 @@ func TestReadsKeepNobodyWaiting(t *testing.T) {
 	var hostile sync.WaitGroup
 	for range 20 {
 		hostile.Go(func() {
-			_, err := s.Customer(of(t.Context(), 7), child.Lineage.Subtree(), child.ID)
-			devtest.Check(t, err)
+			devtest.Check(t, do(of(t.Context(), 7), s, child))
 		})
 	}
 	waiting := 0
