@@ -13,8 +13,8 @@ import (
 
 	_ "github.com/lib/pq" // the outbox is filled directly
 
+	canopy "canopy/clients/go"
 	"canopy/internal/access"
-	"canopy/internal/client"
 )
 
 // The figures of webhook deliveries: one API, one worker and the receiver, each a process.
@@ -30,7 +30,7 @@ const (
 type courier struct {
 	*bencher
 	server *child
-	api    *client.Client
+	api    *canopy.Client
 	db     *sql.DB
 	sink   *child
 	worker *child
