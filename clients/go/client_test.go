@@ -1,0 +1,84 @@
+package canopy
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// platform answers as the platform does; life is that of its tokens, in seconds.
+func platform(t *testing.T, life int) (c *Client, exchanges *int) {
+	t.Helper()
+	exchanges = new(int)
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /connect/token", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("client_id") != "me" || r.FormValue("client_secret") != "secret" || r.FormValue("target_app") != "builder" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		*exchanges++
+		_, _ = fmt.Fprintf(w, `{"access_token":"t%d","expires_in":%d}`, *exchanges, life)
+	})
+	mux.HandleFunc("GET /whoami", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"as":%q}`, r.Header.Get("Authorization"))
+	})
+	mux.HandleFunc("GET /gone", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte(`{"detail":"there is no such thing"}`))
+	})
+	mux.HandleFunc("POST /graphql", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"data":{"x":null},"errors":[{"message":"x is out of reach"}]}`))
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return &Client{URL: server.URL, App: "builder", Key: Key{"me", "secret"}}, exchanges
+}
+
+func TestTokenIsKeptWhileItLasts(t *testing.T) {
+	for life, want := range map[int]int{900: 1, 60: 3} {
+		c, exchanges := platform(t, life)
+		var who struct{ As string }
+		for range 3 {
+			if err := c.Call(t.Context(), "GET", "/whoami", nil, &who); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if *exchanges != want || who.As != fmt.Sprintf("Bearer t%d", want) {
+			t.Errorf("tokens of %d s: %d exchanges, the last call with %s", life, *exchanges, who.As)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	c, _ := platform(t, 900)
+	var refusal *Refusal
+	err := c.Call(t.Context(), "GET", "/gone", nil, nil)
+	if !errors.As(err, &refusal) || refusal.Status != 404 || refusal.Detail != "there is no such thing" {
+		t.Errorf("got %v", err)
+	}
+	if err := c.GraphQL(t.Context(), `{ x }`, nil, nil); err == nil || !strings.Contains(err.Error(), "out of reach") {
+		t.Errorf("an error of GraphQL: %v", err)
+	}
+	stranger := &Client{URL: c.URL, App: c.App, Key: Key{"me", "wrong"}}
+	if err := stranger.Call(t.Context(), "GET", "/whoami", nil, nil); !errors.As(err, &refusal) || refusal.Status != 401 {
+		t.Errorf("with a wrong secret: %v", err)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	if k := PrintedKey("company        1\nclient_id      me\nclient_secret  s s\n"); k != (Key{"me", "s s"}) {
+		t.Errorf("printed: %+v", k)
+	}
+	file := filepath.Join(t.TempDir(), "dev.json")
+	if err := os.WriteFile(file, []byte(`{"url":"http://x","clientId":"me","clientSecret":"s"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if url, k, err := ReadKeyFile(file); err != nil || url != "http://x" || k != (Key{"me", "s"}) {
+		t.Errorf("%s %+v %v", url, k, err)
+	}
+}
