@@ -115,6 +115,7 @@ func userRows() []restRow {
 		{op: "listUsersOf", path: onCustomer, want: reach},
 		{op: "listUsers/subtree", query: func(*ask) string { return "subtree=true&orderBy=-email" }, want: shared},
 		{op: "listUsersOf/subtree", path: onCustomer, query: func(*ask) string { return "subtree=true&hasPassword=true" }, want: reach},
+		{op: "listUsers/company", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
 		{op: "createUser", body: func(a *ask) any {
 			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
 		}, want: reach},

@@ -1755,8 +1755,10 @@ type ContextQueryConnection {
   nodes: [ContextQuery!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A query in a page."
@@ -1807,8 +1809,10 @@ type ContextConnection {
   nodes: [Context!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A context in a page."
@@ -1985,8 +1989,10 @@ type DocumentConnection {
   nodes: [Document!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A document in a page."
@@ -2029,8 +2035,10 @@ type ChunkConnection {
   nodes: [Chunk!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A chunk in a page."
@@ -10224,6 +10232,29 @@ func (ec *executionContext) fieldContext_ChunkConnection_totalCount(_ context.Co
 	return graphql.NewScalarFieldContext("ChunkConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _ChunkConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChunkConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChunkConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChunkConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _ChunkEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
 	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
@@ -10763,6 +10794,29 @@ func (ec *executionContext) fieldContext_ContextConnection_totalCount(_ context.
 	return graphql.NewScalarFieldContext("ContextConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _ContextConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _ContextEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
 	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
@@ -10961,6 +11015,29 @@ func (ec *executionContext) _ContextQueryConnection_totalCount(ctx context.Conte
 }
 func (ec *executionContext) fieldContext_ContextQueryConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ContextQueryConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ContextQueryConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.ContextQuery]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextQueryConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextQueryConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextQueryConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _ContextQueryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.ContextQuery]) (ret graphql.Marshaler) {
@@ -13281,6 +13358,29 @@ func (ec *executionContext) _DocumentConnection_totalCount(ctx context.Context, 
 }
 func (ec *executionContext) fieldContext_DocumentConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DocumentConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _DocumentConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DocumentConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DocumentConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DocumentConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _DocumentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
@@ -30145,6 +30245,11 @@ func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._ChunkConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -30520,6 +30625,11 @@ func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._ContextConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -30689,6 +30799,11 @@ func (ec *executionContext) _ContextQueryConnection(ctx context.Context, sel ast
 			}
 		case "totalCount":
 			out.Values[i] = ec._ContextQueryConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCountCapped":
+			out.Values[i] = ec._ContextQueryConnection_totalCountCapped(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -32764,6 +32879,11 @@ func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.Sel
 			}
 		case "totalCount":
 			out.Values[i] = ec._DocumentConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCountCapped":
+			out.Values[i] = ec._DocumentConnection_totalCountCapped(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

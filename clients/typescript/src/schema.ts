@@ -510,8 +510,10 @@ export interface ChunkConnection {
   nodes: Array<Chunk>;
   /** Where the page begins and ends. */
   pageInfo: PageInfo;
-  /** How many rows the whole list has. */
+  /** Number of rows on all pages; counted only when asked for, and up to 10,000. */
   totalCount: number;
+  /** There are more rows than `totalCount` tells. */
+  totalCountCapped: boolean;
 }
 
 /** A chunk in a page. */
@@ -621,8 +623,10 @@ export interface ContextConnection {
   nodes: Array<Context>;
   /** Where the page begins and ends. */
   pageInfo: PageInfo;
-  /** How many rows the whole list has. */
+  /** Number of rows on all pages; counted only when asked for, and up to 10,000. */
   totalCount: number;
+  /** There are more rows than `totalCount` tells. */
+  totalCountCapped: boolean;
 }
 
 /** A context in a page. */
@@ -692,8 +696,10 @@ export interface ContextQueryConnection {
   nodes: Array<ContextQuery>;
   /** Where the page begins and ends. */
   pageInfo: PageInfo;
-  /** How many rows the whole list has. */
+  /** Number of rows on all pages; counted only when asked for, and up to 10,000. */
   totalCount: number;
+  /** There are more rows than `totalCount` tells. */
+  totalCountCapped: boolean;
 }
 
 /** A query in a page. */
@@ -1521,8 +1527,10 @@ export interface DocumentConnection {
   nodes: Array<Document>;
   /** Where the page begins and ends. */
   pageInfo: PageInfo;
-  /** How many rows the whole list has. */
+  /** Number of rows on all pages; counted only when asked for, and up to 10,000. */
   totalCount: number;
+  /** There are more rows than `totalCount` tells. */
+  totalCountCapped: boolean;
 }
 
 /** A document in a page. */
