@@ -86,12 +86,17 @@ test("a role of one's own: made of another, changed by two people at once, and d
   await role.getByLabel("What it is for").fill("Reads what was done");
   await role.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.waitForFunction(() => ![...document.querySelectorAll("input, textarea")].some((field) => (field as HTMLInputElement).value === "Reads what was done"));
+  assert.equal(await role.getByLabel("billing.read").isChecked(), false);
 
   await role.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete the role Auditor?" });
   await accessible(page, "role-delete");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await column.waitFor({ state: "detached" });
+  await page.getByRole("alert").filter({ hasText: "The role Auditor is deleted." }).getByRole("button", { name: "Undo" }).click();
+  await column.waitFor();
 });
 
 test("who may not give rights reads roles, and changes none", async (t) => {
