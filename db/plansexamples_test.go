@@ -467,7 +467,7 @@ var examples = map[query]example{
 	qRun:          within(299),
 	qRunByKey:     within("49182f81e6a13cf5eaa496d51fea6406"),
 	qRunForUpdate: within("49182f81e6a13cf5eaa496d51fea6406"),
-	qStartRun:     within(299, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", 299, nil, "{}"),
+	qStartRuns:    within("{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11,a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12}", "{299,299}", "{299,5}", "{0,0}", "{\"{}\",\"{}\"}"),
 	qRunSteps:     few("{299,298}"),
 	qEndRun:       few(201, "finished", "{}", nil),
 
