@@ -36,6 +36,7 @@ const (
 	tagAgents      = "Agents"
 	tagRuns        = "Runs"
 	tagSecrets     = "Secrets"
+	tagIdentity    = "Identity providers"
 	tagLimits      = "Limits"
 	tagWebhooks    = "Webhooks"
 )
@@ -80,6 +81,7 @@ func config(version, base string) huma.Config {
 		{Name: tagContexts, Description: "Custom assistants, their documents and the search of these; with a token for the assistant"},
 		{Name: tagAgents, Description: "Diagrams of steps, and their revisions"},
 		{Name: tagRuns, Description: "Agents, executed in the background"},
+		{Name: tagIdentity, Description: "Where people sign in, by OpenID Connect, in place of a password"},
 		{Name: tagSecrets, Description: "What agents use in the requests that they send, and nobody is shown"},
 		{Name: tagLimits, Description: "How much companies have, and how much they may have"},
 		{Name: tagWebhooks, Description: "Events, delivered to HTTPS endpoints"},

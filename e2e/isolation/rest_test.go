@@ -36,7 +36,7 @@ func billingBody(*ask) any { return object{"billingName": secretMark} }
 
 // restRows has at least one row for every documented operation.
 func restRows() []restRow {
-	return slices.Concat(customerRows(), sessionRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows())
+	return slices.Concat(customerRows(), sessionRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows(), identityRESTRows())
 }
 
 func customerRows() []restRow {
