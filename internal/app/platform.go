@@ -141,7 +141,7 @@ func (p *Platform) wire(ctx context.Context) error {
 		RequestsPerMinute: p.Config.RateLimit,
 		Roster:            roster.New(p.redis), Version: p.version,
 		EraseAfter:    p.Config.EraseAfter,
-		ClientAddress: web.ClientAddress, UserAgent: web.UserAgent,
+		ClientAddress: web.ClientAddress, UserAgent: web.UserAgent, Together: &resolvers.Together{},
 	}
 	p.Resolver.Verifier = token.NewVerifier(p.Resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
 	p.background.Go(func() { p.refreshKeys(ctx, keys) })
