@@ -79,7 +79,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		pages:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
 		reads:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
 		writes:  share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
-		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{},
+		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{}, branches: &branches{},
 	}, nil
 }
 
