@@ -18,6 +18,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"canopy/graph/generated"
+	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/internal/web"
 	"canopy/resolvers"
@@ -124,6 +125,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.logInternal(r.Context(), p)
 		refuse(w, r, p.Status(), p)
 		return
+	}
+	if access.PrincipalOf(ctx) == nil {
+		ctx = e.resolver.FromNetwork(ctx)
 	}
 	e.server.ServeHTTP(w, r.WithContext(ctx))
 }
