@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/lib/pq"
+
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 )
@@ -60,9 +62,12 @@ var (
 		joinByID("customers", "c", "a.customer_id") + `WHERE g.deleted_at IS NULL AND ` + withinScope)
 	qAgentForUpdate = prepare(`
 		SELECT ` + agentColumns + agentTables + `WHERE g.id = $3 AND ` + unindexed("g.deleted_at IS NULL") + ` AND ` + withinScope + ` FOR UPDATE OF g`)
-	qInsertAgent = prepare(`
-		WITH g AS (INSERT INTO agents (account_id, name, draft, created_by) VALUES ($1, $2, $3, NULLIF($4::bigint, 0)) RETURNING *)
-		SELECT ` + agentColumns + ` FROM g` + joinByID("accounts", "a", "g.account_id"))
+	qInsertAgents = prepare(`
+		WITH g AS (INSERT INTO agents (account_id, name, draft, created_by)
+			SELECT account_id, name, draft::json, NULLIF(created_by, 0) FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[])
+				WITH ORDINALITY t(account_id, name, draft, created_by, n) ORDER BY n
+			RETURNING *)
+		SELECT ` + agentColumns + ` FROM g` + joinByID("accounts", "a", "g.account_id") + `ORDER BY g.id`)
 	qUpdateAgent = prepare(`
 		UPDATE agents SET name = $2, draft = $3, published_id = $4, enabled = $5, updated_at = now() WHERE id = $1 RETURNING updated_at, row_version`)
 	qDeleteAgent = prepare(`UPDATE agents SET deleted_at = now(), enabled = false WHERE id = $1`)
@@ -158,10 +163,22 @@ func (r *Revision) Agent(ctx context.Context, s *Store, scope access.Scope) (*Ag
 	return follow(ctx, s, r, revisionAgent, scope)
 }
 
-// InsertAgent makes an agent; createdBy 0 stands for the platform itself.
-func (s *Store) InsertAgent(ctx context.Context, a Agent, createdBy int64) (*Agent, error) {
-	made := &Agent{}
-	err := s.get(ctx, made, qInsertAgent, a.AccountID, a.Name, []byte(a.Draft), createdBy)
+// NewAgent is an agent to make; CreatedBy 0 stands for the platform itself.
+type NewAgent struct {
+	AccountID, CreatedBy int64
+	Name                 string
+	Draft                json.RawMessage
+}
+
+// InsertAgents makes agents, and gives them in their order.
+func (s *Store) InsertAgents(ctx context.Context, list []NewAgent) (made []*Agent, err error) {
+	var accounts, creators pq.Int64Array
+	var names, drafts pq.StringArray
+	for _, a := range list {
+		accounts, creators = append(accounts, a.AccountID), append(creators, a.CreatedBy)
+		names, drafts = append(names, a.Name), append(drafts, string(a.Draft))
+	}
+	err = s.list(ctx, &made, qInsertAgents, accounts, names, drafts, creators)
 	return made, err
 }
 

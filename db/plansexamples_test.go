@@ -46,7 +46,7 @@ var examples = map[query]example{
 	// agents.go
 	qAgentsByID:     within("{299}"),
 	qAgentForUpdate: within(299),
-	qInsertAgent:    few(299, "New", "{}", 0),
+	qInsertAgents:   few("{299,299}", "{New,Newer}", "{\"{}\",\"{}\"}", "{0,5}"),
 	qUpdateAgent:    few(299, "New", "{}", 299, true),
 	qDeleteAgent:    few(299),
 	qInsertRevision: few(5, "{}", 0),

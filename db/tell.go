@@ -60,7 +60,7 @@ var qTell = prepare(`
 		ORDER BY e.n, d.id RETURNING id, customer_id, destination_id, event_id),
 	due AS (
 		INSERT INTO webhook_due (destination_id, begun, delivery_id)
-		SELECT m.destination_id, e.free, m.id FROM emitted m JOIN events e ON e.id = m.event_id)
+		SELECT destination_id, event_id = ANY (ARRAY(SELECT id FROM events WHERE free)), id FROM emitted)
 	SELECT a.id, a.created_at, EXISTS (SELECT FROM webhook_destinations d
 			WHERE d.customer_id = t.customer_id AND d.deleted_at IS NULL AND d.enabled AND d.events && string_to_array(t.names, ' ')) AS wanted,
 		e.destinations, e.branches

@@ -30,6 +30,7 @@ type lease[T any] struct {
 
 // hold does the work while the lease is kept. The work's context ends with errLost as soon as the
 // lease is lost, and with errStopped when the worker stops; if the work fails then, that is the error.
+// What the work itself says it has missed stays: its own end may be what the lease was lost by.
 func (l lease[T]) hold(ctx context.Context, work func(context.Context) error) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	kept := make(chan struct{})
@@ -41,7 +42,8 @@ func (l lease[T]) hold(ctx context.Context, work func(context.Context) error) (e
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 		}
-		if cause := context.Cause(ctx); err != nil && cause != nil {
+		own := missed("")
+		if cause := context.Cause(ctx); err != nil && cause != nil && !errors.As(err, &own) {
 			err = cause
 		}
 		cancel(nil)

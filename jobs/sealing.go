@@ -27,6 +27,14 @@ const (
 // CheckSealingKeys tells whether the box has every key that something in the database may be sealed with,
 // and writes down that its newest one is among them from now on.
 func CheckSealingKeys(ctx context.Context, s *db.Store, box *secret.Box) error {
+	if err := CompareSealingKeys(ctx, s, box); err != nil {
+		return err
+	}
+	return UseSealingKey(ctx, s, box)
+}
+
+// CompareSealingKeys tells whether the box has every key that something in the database may be sealed with, and writes nothing.
+func CompareSealingKeys(ctx context.Context, s *db.Store, box *secret.Box) error {
 	keys, err := s.SealingKeys(ctx)
 	if err != nil {
 		return err
@@ -42,7 +50,7 @@ func CheckSealingKeys(ctx context.Context, s *db.Store, box *secret.Box) error {
 			"put it behind the newest one, separated by a comma, until `canopy secret-key rotate` says that it can be taken out",
 			strings.Join(lacking, " and "), strings.Join(box.KeyIDs(), " and "))
 	}
-	return UseSealingKey(ctx, s, box)
+	return nil
 }
 
 // UseSealingKey writes down that this process seals with the newest key of the box. While the database takes

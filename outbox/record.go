@@ -60,6 +60,11 @@ func (r *Record) Emit(customerID int64, data webhook.Data) error {
 	return nil
 }
 
+// Add adds all of another record.
+func (r *Record) Add(more *Record) {
+	r.audits, r.events = append(r.audits, more.audits...), append(r.events, more.events...)
+}
+
 // Write writes the record, in the transaction of what it tells of.
 func (r *Record) Write(ctx context.Context, tx *db.Store) (told Told, err error) {
 	if len(r.audits)+len(r.events) == 0 {

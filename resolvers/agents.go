@@ -162,17 +162,19 @@ func (m Mutation) CreateAgent(ctx context.Context, in CreateAgentInput) (*Create
 	if isNull(in.Diagram) {
 		in.Diagram = emptyDiagram
 	}
-	out := &CreateAgentPayload{}
-	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		if out.Agent, err = tx.InsertAgent(ctx, db.Agent{AccountID: account.ID, Name: in.Name, Draft: in.Diagram}, ch.actor()); err != nil {
-			return err
-		}
-		if err := ch.record.Emit(account.CustomerID, webhook.AgentCreated{AgentID: out.Agent.ID, Name: in.Name}); err != nil {
-			return err
-		}
-		return ch.audit(account.CustomerID, audit.AgentCreated, out.Agent, audit.Created(out.Agent))
-	})
-	return out, err
+	new := &making[db.NewAgent, db.Agent]{
+		ch: &changes{caller: c}, row: db.NewAgent{AccountID: account.ID, Name: in.Name, Draft: in.Diagram, CreatedBy: c.UserID},
+		tell: func(ch *changes, made *db.Agent) error {
+			if err := ch.record.Emit(account.CustomerID, webhook.AgentCreated{AgentID: made.ID, Name: in.Name}); err != nil {
+				return err
+			}
+			return ch.audit(account.CustomerID, audit.AgentCreated, made, audit.Created(made))
+		},
+	}
+	if err := makeTogether(ctx, m.Resolver, &m.agents, account.ID, new, (*db.Store).InsertAgents); err != nil {
+		return &CreateAgentPayload{}, err
+	}
+	return &CreateAgentPayload{new.made}, nil
 }
 
 // builderAccount gives the account where an agent is made. That of the caller's own grant was found with the caller.

@@ -65,6 +65,8 @@ type Resolver struct {
 	// Search finds chunks.
 	Search *search.Engine
 	Log    *slog.Logger
+
+	agents makings[db.NewAgent, db.Agent]
 }
 
 // Query, Mutation and Subscription are the roots of the graph.

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	canopy "canopy/clients/go"
 	"canopy/internal/access"
-	"canopy/internal/client"
 	"canopy/internal/devstack"
 	"canopy/search"
 )
@@ -31,7 +31,7 @@ const (
 
 // platform is a canopy dev with a folder of its own.
 type platform struct {
-	client.Client
+	canopy.Client
 	cmd    *exec.Cmd
 	exited chan error
 	dir    string
@@ -94,7 +94,7 @@ func (p *platform) ready(ctx context.Context) error {
 }
 
 func (p *platform) login(ctx context.Context) (err error) {
-	if _, p.Key, err = client.ReadKeyFile(filepath.Join(p.dir, "data", "dev.json")); err == nil {
+	if _, p.Key, err = canopy.ReadKeyFile(filepath.Join(p.dir, "data", "dev.json")); err == nil {
 		_, err = p.Token(ctx)
 	}
 	return err

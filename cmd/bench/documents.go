@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"canopy/internal/client"
+	canopy "canopy/clients/go"
 )
 
 // processTime is the patience with documents on their way.
@@ -77,7 +77,7 @@ func question(n int) string {
 
 // desk calls the assistant.
 type desk struct {
-	*client.Client
+	*canopy.Client
 	ctx context.Context
 }
 

@@ -13,8 +13,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	canopy "canopy/clients/go"
 	"canopy/internal/access"
-	"canopy/internal/client"
 )
 
 // healthz is where a platform answers.
@@ -145,8 +145,8 @@ func (b *bencher) prepare() error {
 }
 
 // as calls a server for an application.
-func (b *bencher) as(app access.App, c *child) *client.Client {
-	return &client.Client{URL: c.url, Key: b.lab.key, App: app.String()}
+func (b *bencher) as(app access.App, c *child) *canopy.Client {
+	return &canopy.Client{URL: c.url, Key: b.lab.key, App: app.String()}
 }
 
 // newToken gives the load another token, before the last one ends.

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
+	canopy "canopy/clients/go"
 	"canopy/internal/access"
-	"canopy/internal/client"
 	"canopy/internal/secret"
 )
 
@@ -37,7 +37,7 @@ const (
 // feud is a hostile company beside the root company, which is a company like others.
 type feud struct {
 	*courier
-	key client.Key
+	key canopy.Key
 }
 
 // hostile measures what one company feels of another that wants everything.
@@ -70,13 +70,13 @@ func (f *feud) found() error {
 		return err
 	}
 	out, err := f.lab.canopy(f.ctx, "key", "create", "--company", fmt.Sprint(made.ID), "--email", email)
-	f.key = client.PrintedKey(out)
+	f.key = canopy.PrintedKey(out)
 	return err
 }
 
 // its is a client of the hostile company.
-func (f *feud) its(app access.App) *client.Client {
-	return &client.Client{URL: f.server.url, Key: f.key, App: app.String()}
+func (f *feud) its(app access.App) *canopy.Client {
+	return &canopy.Client{URL: f.server.url, Key: f.key, App: app.String()}
 }
 
 // timed takes the times of so many calls, one after the other.
@@ -105,7 +105,7 @@ func beside(name, wanted string, times []time.Duration, err error) (row, error) 
 }
 
 // agent makes an agent and publishes it.
-func agent(ctx context.Context, c *client.Client, diagram string) (id int64, err error) {
+func agent(ctx context.Context, c *canopy.Client, diagram string) (id int64, err error) {
 	var made struct {
 		CreateAgent struct{ Agent struct{ DatabaseID int64 } }
 	}
@@ -118,7 +118,7 @@ func agent(ctx context.Context, c *client.Client, diagram string) (id int64, err
 	return id, c.GraphQL(ctx, `mutation($id: ID!) { publishAgent(input: {id: $id}) { agent { id } } }`, map[string]any{"id": fmt.Sprint(id)}, nil)
 }
 
-func start(ctx context.Context, c *client.Client, agent int64) (key string, err error) {
+func start(ctx context.Context, c *canopy.Client, agent int64) (key string, err error) {
 	var made struct{ JobKey string }
 	err = c.Call(ctx, http.MethodPost, fmt.Sprintf("/CognitiveDiagram/%d/ExecuteAsJob", agent), map[string]any{}, &made)
 	return made.JobKey, err

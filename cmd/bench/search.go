@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"time"
 
+	canopy "canopy/clients/go"
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/client"
 	"canopy/internal/vector"
 )
 
@@ -224,7 +224,7 @@ func (b *bencher) loading(at filled) ([]row, error) {
 }
 
 // firstSearch times a search that has to load the index.
-func (b *bencher) firstSearch(api *client.Client, at filled) (time.Duration, error) {
+func (b *bencher) firstSearch(api *canopy.Client, at filled) (time.Duration, error) {
 	if _, err := api.Token(b.ctx); err != nil {
 		return 0, err
 	}

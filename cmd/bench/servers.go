@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"time"
 
+	canopy "canopy/clients/go"
 	"canopy/db"
-	"canopy/internal/client"
 	"canopy/internal/devstack"
 )
 
@@ -30,7 +30,7 @@ type lab struct {
 	redis    *devstack.Redis
 	env      []string
 	binary   string
-	key      client.Key
+	key      canopy.Key
 	platform *child
 	bare     *child
 }
@@ -69,7 +69,7 @@ func newLab(ctx context.Context, o options) (l *lab, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.key = client.PrintedKey(out)
+	l.key = canopy.PrintedKey(out)
 	return l, nil
 }
 

@@ -33,7 +33,7 @@ func (b *bencher) stalls() []row {
 }
 
 // steady has 200 events a second emitted again and again.
-func (c *courier) steady() (row, error) {
+func (c *courier) steady(name string) (row, error) {
 	var p99 []time.Duration
 	for range repeats {
 		a, err := c.pace(200, paceLength/3)
@@ -43,7 +43,7 @@ func (c *courier) steady() (row, error) {
 		p99 = append(p99, a.P99)
 	}
 	return row{
-		name:   fmt.Sprintf("deliveries: 200 events/s, %d runs", repeats),
+		name:   name,
 		figure: fmt.Sprintf("p99 %s to %s", ms(slices.Min(p99)), ms(slices.Max(p99))), wanted: "p99 < 40 ms in each",
 	}, nil
 }

@@ -27,7 +27,9 @@ const (
 // Main is the program: what main runs, and what end-to-end tests drive.
 type Main struct {
 	Stdout, Stderr io.Writer
-	Getenv         func(string) string
+	// Stdin is where questions are answered; may be nil.
+	Stdin  io.Reader
+	Getenv func(string) string
 	// Environ is all of the environment, where misspelt settings are looked for; may be nil.
 	Environ []string
 }

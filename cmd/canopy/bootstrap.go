@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strings"
 
 	"canopy/internal/access"
 	"canopy/resolvers"
@@ -48,4 +49,9 @@ func parseRegion(s string) (resolvers.RegionSeed, error) {
 		return resolvers.RegionSeed{}, fmt.Errorf("%q must look like eu-central=Europe", s)
 	}
 	return resolvers.RegionSeed{Code: code, Name: name, Apps: access.Apps()}, nil
+}
+
+func cutNonEmpty(s, sep string) (before, after string, ok bool) {
+	before, after, ok = strings.Cut(s, sep)
+	return before, after, ok && before != "" && after != ""
 }

@@ -13,13 +13,28 @@ the data stays for the next start.`},
 	{name: "migrate", args: "up|down|status", short: "Moves the database between versions of the schema", setup: migrateCommand, long: `
 up brings the schema to this program's version, down takes the last migration back, status lists
 them all. serve and worker refuse to start on any other version than their own.`},
+	{name: "doctor", short: "Looks a deployment over by its settings, and says what to do", setup: doctorCommand, long: `
+Looks at the settings of serve and worker, PostgreSQL (version, extensions, pooler, what it keeps, replication,
+clock, schema), the secret key, Redis, the blob store, the mail server, the public address and the way of
+webhooks. It changes nothing: to the blob store it writes a few bytes, which it takes away; no mail is sent.
+Each line is ok, warning, fault or unknown; the exit code is 1 where there is a fault.`},
+	{name: "top", short: "Shows companies by load, queues and slow operations, live", setup: topCommand, long: `
+For callers of the root company with the rights audit.read, company.read and webhook.read. On a terminal it looks again every
+--every, until Ctrl-C; elsewhere, and with --json, it looks once. Slow operations are those of the process that answers
+/metrics, which asks for CANOPY_MONITOR_USER and CANOPY_MONITOR_PASSWORD: since the look before, at first since it has begun.
+` + remoteHelp},
 	{name: "bootstrap", short: "Makes the first start: regions, root company, its admin, one API key", setup: bootstrapCommand, long: `
 Runs once, on a migrated database. The admin's invitation is put into the mail outbox, and the link
 is printed, too. The API key's secret is printed this once.`},
-	{name: "key create", short: "Makes an API key and prints its secret, this once", setup: keyCreateCommand},
-	{name: "key list", short: "Lists a company's API keys", setup: keyListCommand},
-	{name: "key rotate", args: "CLIENT_ID", short: "Gives a key a new secret; the old one lives on for a grace time", setup: keyRotateCommand},
-	{name: "key revoke", args: "CLIENT_ID", short: "Ends a key at once and for good", setup: keyRevokeCommand},
+	{name: "login", short: "Keeps who you are at a platform, for the commands that talk to one", setup: loginCommand, long: `
+Asks for the platform's address, and for an API key or for e-mail address and password, tries them, and keeps what
+they lead to in ~/.config/canopy/login.json (XDG_CONFIG_HOME/canopy), which nobody else can read: the key, or a
+session that renews itself, and never the password. Commands then need neither address nor key.`},
+	{name: "logout", short: "Ends the session of canopy login, and forgets it", setup: logoutCommand},
+	{name: "key create", short: "Makes an API key and prints its secret, this once", setup: keyCreateCommand, long: eitherHelp},
+	{name: "key list", short: "Lists a company's API keys", setup: keyListCommand, long: eitherHelp},
+	{name: "key rotate", args: "CLIENT_ID", short: "Gives a key a new secret; the old one lives on for a grace time", setup: keyRotateCommand, long: eitherHelp},
+	{name: "key revoke", args: "CLIENT_ID", short: "Ends a key at once and for good", setup: keyRevokeCommand, long: eitherHelp},
 	{name: "customer import", args: "ARCHIVE", short: "Makes a company, with all below it, of the archive of an export", setup: customerImportCommand, long: `
 The archive is what exportCustomer has written. All gets new ids; regions, applications and system roles are
 found by their codes and names, people by their addresses. Whatever is wrong with the archive is told with the
@@ -28,7 +43,7 @@ command goes on after an interruption, and makes nothing twice. docs/export.md t
 	{name: "user import", args: "FILE", short: "Adds the people of a CSV file to a company, and invites them", setup: userImportCommand, long: `
 The first line names the columns: email, and firstName and lastName where there are any. Who is in the
 company already is left alone, so the same command goes on after an interruption, and nobody is there twice.
-It acts for an API key: CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that of .data/dev.json.`},
+` + remoteHelp},
 	{name: "user reset-totp", args: "EMAIL", short: "Turns off the two-factor of a person who has lost authenticator and recovery codes", setup: userResetTOTPCommand},
 	{name: "signing-key rotate", short: "Adds a signing key for access tokens; the old ones stay published while they are needed", setup: signingKeyRotateCommand},
 	{name: "signing-key retire", args: "[KID]", short: "Ends a leaked signing key at once, with every token that it has signed", setup: signingKeyRetireCommand, long: `
@@ -55,9 +70,11 @@ children as --fanout says, level by level. Users and permissions are made for th
 	{name: "context import", args: "PATH…", short: "Uploads files and folders to a context", setup: contextImportCommand, long: `
 Uploads the files below the paths that are of a format that is read: ` + extract.Extensions() + `. What the context holds
 already, by the hash of its content, is left out, so the same command goes on after an interruption.
-It acts for an API key: CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that of .data/dev.json.`},
+` + remoteHelp},
 	{name: "webhook listen", short: "Receives deliveries on this machine, verifies and prints them", setup: webhookListenCommand, long: `
 An HTTPS receiver with a certificate of its own making, for trying destinations out. Its address is not
 public: the platform that sends needs CANOPY_WEBHOOK_ALLOW, and CANOPY_WEBHOOK_CA with the file
-that -ca keeps.`},
+that -ca keeps. With --destination it receives nothing: it asks a platform, wherever that is, for the
+deliveries to a destination as they move on, and prints them until Ctrl-C.
+` + remoteHelp},
 }

@@ -78,8 +78,8 @@ func TestUsage(t *testing.T) {
 			t.Errorf("canopy %s says %q", args, fault)
 		}
 	}
-	// Flags may stand behind arguments: what is missing here are the settings.
-	if code, _, fault := said(t, "key", "rotate", "a", "--grace", "1h"); code != 1 || !strings.Contains(fault, "CANOPY_SECRET_KEY is required") {
+	// Flags may stand behind arguments: what is missing here is a platform.
+	if code, _, fault := said(t, "key", "rotate", "a", "--grace", "1h"); code != 1 || !strings.Contains(fault, "which platform is meant?") {
 		t.Errorf("%d %q", code, fault)
 	}
 }

@@ -4,59 +4,76 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"canopy/jobs"
 	"canopy/outbox"
 )
 
-func cutNonEmpty(s, sep string) (before, after string, ok bool) {
-	before, after, ok = strings.Cut(s, sep)
-	return before, after, ok && before != "" && after != ""
-}
-
 func keyCreateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
-	customer := flags.Int64("company", 0, "id of the company that the key acts in (default the root company)")
-	email := flags.String("email", "", "e-mail address of the user that it acts for")
+	customer := flags.Int64("company", 0, "id of the company that the key acts in (default the own one; on the database the root company)")
+	email := flags.String("email", "", "e-mail address of the user that it acts for (default oneself)")
 	name := flags.String("name", "", "what the key is for")
+	asJSON := flags.Bool("json", false, "write the key as JSON")
+	at := m.remoteFlags(flags)
 	return func(ctx context.Context, _ []string) error {
-		if *email == "" {
-			return usagef("--email is needed")
-		}
-		p, err := m.tool(ctx)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		key, plain, err := p.Resolver.OperatorCreateKey(ctx, *customer, *email, *name)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(m.Stdout, "client_id      %s\nclient_secret  %s\n", key.ClientID, plain)
-		return err
+		return at.withKeys(ctx, func(keys keyPlace) error {
+			made, err := keys.create(ctx, *customer, *email, *name)
+			if err != nil {
+				return err
+			}
+			return m.tellKey(made, *asJSON)
+		})
 	}
 }
 
+// withKeys does something with the keys of the place that is meant.
+func (r *remote) withKeys(ctx context.Context, do func(keyPlace) error) error {
+	keys, err := r.keys(ctx)
+	if err != nil {
+		return err
+	}
+	defer keys.close()
+	return do(keys)
+}
+
+// tellKey shows a secret, this once.
+func (m *Main) tellKey(made *madeKey, asJSON bool) error {
+	if asJSON {
+		return m.writeJSON(made)
+	}
+	if _, err := fmt.Fprintf(m.Stdout, "client_id      %s\nclient_secret  %s\n", made.ClientID, made.ClientSecret); err != nil || made.GraceEndsAt == nil {
+		return err
+	}
+	_, err := fmt.Fprintf(m.Stdout, "the old secret ends at %s\n", day(made.GraceEndsAt))
+	return err
+}
+
 func keyListCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
-	customer := flags.Int64("company", 0, "id of the company (default the root company)")
+	customer := flags.Int64("company", 0, "id of the company (default the own one; on the database the root company)")
+	asJSON := flags.Bool("json", false, "write the keys as JSON")
+	at := m.remoteFlags(flags)
 	return func(ctx context.Context, _ []string) error {
-		p, err := m.tool(ctx)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		keys, err := p.Resolver.OperatorListKeys(ctx, *customer)
-		if err != nil {
-			return err
-		}
-		w := tabwriter.NewWriter(m.Stdout, 0, 0, 3, ' ', 0)
-		_, _ = fmt.Fprintln(w, "CLIENT ID\tUSER\tNAME\tCREATED\tLAST USED\tEXPIRES\tREVOKED")
-		for _, k := range keys {
-			_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", k.ClientID, k.UserID, k.Name, day(&k.CreatedAt), day(k.LastUsedAt), day(k.ExpiresAt), day(k.RevokedAt))
-		}
-		return w.Flush()
+		return at.withKeys(ctx, func(keys keyPlace) error {
+			list, err := keys.list(ctx, *customer)
+			switch {
+			case err != nil:
+				return err
+			case *asJSON:
+				return m.writeJSON(append([]keyRow{}, list...))
+			}
+			rows := make([][]string, len(list))
+			for i, k := range list {
+				user := "-"
+				if k.UserID != nil {
+					user = strconv.FormatInt(*k.UserID, 10)
+				}
+				rows[i] = []string{k.ClientID, user, k.Name, day(&k.CreatedAt), day(k.LastUsedAt), day(k.ExpiresAt), day(k.RevokedAt)}
+			}
+			return m.writeTable([]string{"CLIENT ID", "USER", "NAME", "CREATED", "LAST USED", "EXPIRES", "REVOKED"}, rows)
+		})
 	}
 }
 
@@ -68,41 +85,38 @@ func day(t *time.Time) string {
 }
 
 func keyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	customer := flags.Int64("company", 0, "id of the company that the key acts in (default the own one; not asked for on the database)")
 	grace := flags.Duration("grace", 24*time.Hour, "how long the old secret lives on")
+	asJSON := flags.Bool("json", false, "write the key as JSON")
+	at := m.remoteFlags(flags)
 	return func(ctx context.Context, args []string) error {
 		if len(args) != 1 || *grace < 0 {
 			return usagef("one client id is needed, and a grace of 0 or more")
 		}
-		p, err := m.tool(ctx)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		ends := time.Now().Add(*grace)
-		plain, err := p.Resolver.OperatorRotateKey(ctx, args[0], ends)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(m.Stdout, "client_id      %s\nclient_secret  %s\nthe old secret ends at %s\n", args[0], plain, day(&ends))
-		return err
+		return at.withKeys(ctx, func(keys keyPlace) error {
+			made, err := keys.rotate(ctx, args[0], *customer, *grace)
+			if err != nil {
+				return err
+			}
+			return m.tellKey(made, *asJSON)
+		})
 	}
 }
 
-func keyRevokeCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
+func keyRevokeCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	customer := flags.Int64("company", 0, "id of the company that the key acts in (default the own one; not asked for on the database)")
+	at := m.remoteFlags(flags)
 	return func(ctx context.Context, args []string) error {
 		if len(args) != 1 {
 			return usagef("one client id is needed")
 		}
-		p, err := m.tool(ctx)
-		if err != nil {
+		return at.withKeys(ctx, func(keys keyPlace) error {
+			if err := keys.revoke(ctx, args[0], *customer); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(m.Stdout, "%s is revoked\n", args[0])
 			return err
-		}
-		defer p.Close()
-		if err := p.Resolver.OperatorRevokeKey(ctx, args[0]); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(m.Stdout, "%s is revoked\n", args[0])
-		return err
+		})
 	}
 }
 

@@ -17,7 +17,13 @@ func webhookListenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 	statuses := flags.String("status", "", "statuses to answer in turn, the last one from then on, such as 503,503,200 (default 204)")
 	pretty := flags.Bool("pretty", false, "print each body below its line")
 	ca := flags.String("ca", "", "file that keeps the certificate from one start to the next, for CANOPY_WEBHOOK_CA")
+	destination := flags.Int64("destination", 0, "id of a destination of a platform, whose deliveries are told in place of receiving any")
+	asJSON := flags.Bool("json", false, "write each delivery of the destination as JSON, one in a line")
+	at := m.remoteFlags(flags)
 	return func(ctx context.Context, _ []string) error {
+		if *destination > 0 {
+			return at.hear(ctx, *destination, *asJSON, *pretty)
+		}
 		answers, err := parseStatuses(*statuses)
 		if err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"os"
-	"path/filepath"
 
 	"canopy/internal/access"
 	"canopy/internal/importer"
@@ -13,15 +12,14 @@ import (
 
 func userImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	id := flags.Int64("customer", 0, "id of the company (default that of the API key)")
-	server := flags.String("url", "", "the platform's address (default that of .data/dev.json)")
-	file := flags.String("credentials", filepath.Join(".data", "dev.json"), "file with url, clientId and clientSecret")
+	at := m.remoteFlags(flags)
 	dry := flags.Bool("dry-run", false, "tell what would be done, and add nobody")
 	report := flags.String("report", "", "file that is told what became of each line, as CSV")
 	return func(ctx context.Context, args []string) error {
 		if *id < 0 || len(args) != 1 {
 			return usagef("one CSV file is needed")
 		}
-		c, err := importClient(m, access.Tenant, *server, *file)
+		c, err := at.client(access.Tenant)
 		if err != nil {
 			return err
 		}

@@ -18,9 +18,9 @@ import (
 
 	_ "github.com/lib/pq" // the outcome is read from the tables
 
+	canopy "canopy/clients/go"
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/client"
 	"canopy/internal/devstack"
 )
 
@@ -34,7 +34,7 @@ type fleet struct {
 	redis    *devstack.Redis
 	db       *sql.DB
 	env      []string
-	api      client.Client
+	api      canopy.Client
 	hookURL  string
 	server   *exec.Cmd
 	receiver *exec.Cmd
@@ -102,7 +102,7 @@ func (f *fleet) launch(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
-	f.api.Key = client.PrintedKey(string(out))
+	f.api.Key = canopy.PrintedKey(string(out))
 	if f.server, err = f.start(f.o.binary, "serve"); err != nil {
 		return err
 	}

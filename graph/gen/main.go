@@ -1,6 +1,6 @@
 // Command gen writes what follows from schema.graphql: the generated half of the graph, by gqlgen,
 // told to resolve in order and where fields come from; the rules of who may use which field; the
-// lists of types that Go wants to see: connections, nodes, resolvers; and the types of the client in TypeScript.
+// lists of types that Go wants to see: connections, nodes, resolvers; and the types of the clients in TypeScript and Go.
 //
 // gqlgen starts a goroutine for each element of a list and for each field with a resolver. Here
 // the rows of a list load their edges together, so nothing is won by that and half the speed is
@@ -81,7 +81,7 @@ func before(cfg *config.Config) error {
 		return err
 	}
 	bindEnums(cfg)
-	if err := writeTypescript(cfg.Schema); err != nil {
+	if err := errors.Join(writeTypescript(cfg.Schema), writeGolang(cfg.Schema)); err != nil {
 		return err
 	}
 	if err := writeConnections(cfg); err != nil {

@@ -19,6 +19,8 @@ const (
 	publishTimeout = 100 * time.Millisecond
 	// outgoing is how many messages wait for Redis before new ones are dropped.
 	outgoing = 1024
+	// mostAtOnce is how many messages Redis is given at once, at most.
+	mostAtOnce = 100
 	// buffered is how many messages wait for a slow subscriber before its oldest are dropped.
 	buffered = 256
 )
@@ -91,50 +93,63 @@ func (b *Bus) Publish(_ context.Context, topic string, payload []byte) {
 	}
 }
 
-// send publishes what waits, one message after the other. What waits when ctx ends is still sent, if Redis takes
-// it soon enough.
+// send publishes what waits, in its order: all that came while others were on their way goes at once. What waits when ctx ends is still
+// sent, if Redis takes it soon enough.
 func (b *Bus) send(ctx context.Context) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	context.AfterFunc(ctx, func() { time.AfterFunc(b.patience, cancel) })
 	for {
-		message, there := b.next(ctx)
-		if !there {
+		messages := b.next(ctx)
+		if len(messages) == 0 {
 			return
 		}
 		select {
-		case <-b.sendOne(late, message):
+		case <-b.sendAll(late, messages):
 		case <-late.Done():
 			return
 		}
 	}
 }
 
-// next gives the message that has waited longest, and waits for one until ctx ends.
-func (b *Bus) next(ctx context.Context) (message string, there bool) {
-	select {
-	case message = <-b.queue:
-		return message, true
-	default:
+// next gives the messages that have waited longest, and waits for one until ctx ends.
+func (b *Bus) next(ctx context.Context) (messages []string) {
+	for len(messages) < mostAtOnce {
+		select {
+		case m := <-b.queue:
+			messages = append(messages, m)
+			continue
+		default:
+		}
+		if len(messages) > 0 {
+			return messages
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case m := <-b.queue:
+			messages = append(messages, m)
+		}
 	}
-	select {
-	case <-ctx.Done():
-		return "", false
-	case message = <-b.queue:
-		return message, true
-	}
+	return messages
 }
 
-// sendOne publishes a message; the channel is closed when that is over. A client may hold on to a
+// sendAll publishes messages; the channel is closed when that is over. A client may hold on to a
 // socket beyond its context's end, which must not hold up Close.
-func (b *Bus) sendOne(ctx context.Context, message string) <-chan struct{} {
+func (b *Bus) sendAll(ctx context.Context, messages []string) <-chan struct{} {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		ctx, cancel := context.WithTimeout(ctx, b.patience)
 		defer cancel()
-		if err := b.redis.Publish(ctx, channel, message).Err(); err != nil && !errors.Is(err, context.Canceled) {
-			b.log.DebugContext(ctx, "a live message was lost", "error", err)
+		_, err := b.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, m := range messages {
+				p.Publish(ctx, channel, m)
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, context.Canceled) {
+			b.log.DebugContext(ctx, "live messages were lost", "error", err)
 		}
 	}()
 	return over

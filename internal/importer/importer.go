@@ -18,13 +18,13 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"canopy/internal/client"
+	canopy "canopy/clients/go"
 	"canopy/internal/extract"
 )
 
 // Importer uploads files to a context, leaving out what is there already. It serves one Run.
 type Importer struct {
-	Client *client.Client
+	Client *canopy.Client
 	// Context is the context's id.
 	Context int64
 	// Wait has Run wait until the context's documents are processed, and tell which failed.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"canopy/internal/client"
+	canopy "canopy/clients/go"
 )
 
 // peopleAtOnce is how many people are added with one request.
@@ -22,7 +22,7 @@ const peopleAtOnce = 100
 // People adds the people of a CSV file to a company. Who is in it already is left alone, so that it goes on where it was
 // interrupted. It holds no more than one request's people at a time, and serves one Run.
 type People struct {
-	Client *client.Client
+	Client *canopy.Client
 	// Customer is the company's id; 0 is that of the API key.
 	Customer int64
 	// DryRun looks what would be done, and adds nobody.
@@ -203,7 +203,7 @@ func (p *People) look(ctx context.Context, batch []person) error {
 func (p *People) patiently(ctx context.Context, do func() error) error {
 	for {
 		err := do()
-		refusal, ok := errors.AsType[*client.Refusal](err)
+		refusal, ok := errors.AsType[*canopy.Refusal](err)
 		if !ok || refusal.RetryAfter <= 0 {
 			return err
 		}

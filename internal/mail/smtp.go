@@ -142,6 +142,25 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
+	err = s.talk(ctx, func(ctx context.Context, client *gomail.Client) error { return client.DialAndSendWithContext(ctx, msg) })
+	if msg.IsDelivered() {
+		return nil // The server has it: that it did not part well is no reason to send it twice.
+	}
+	return err
+}
+
+// Try logs in as Send does, and parts without a mail.
+func (s *SMTP) Try(ctx context.Context) error {
+	return s.talk(ctx, func(ctx context.Context, client *gomail.Client) error {
+		if err := client.DialWithContext(ctx); err != nil {
+			return err
+		}
+		return client.Close()
+	})
+}
+
+// talk has a client speak to the server over a connection that ends with it, within half a minute or until ctx ends.
+func (s *SMTP) talk(ctx context.Context, speak func(context.Context, *gomail.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	conn, err := s.dial(ctx)
@@ -160,11 +179,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	err = client.DialAndSendWithContext(ctx, msg)
-	if msg.IsDelivered() {
-		return nil // The server has it: that it did not part well is no reason to send it twice.
-	}
-	if err != nil && ctx.Err() != nil {
+	if err = speak(ctx, client); err != nil && ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
 	return err

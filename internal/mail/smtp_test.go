@@ -119,7 +119,7 @@ func TestRefusals(t *testing.T) {
 	}
 	t.Run("a wrong password", func(t *testing.T) {
 		s := startServer(t, serverOptions{starttls: true, plainAuth: true})
-		err := s.sender(t, "smtp", "user:wrong@", "").Send(t.Context(), testMessage())
+		err := s.sender(t, "smtp", "user:wrong@", "?tls=optional").Send(t.Context(), testMessage())
 		if err == nil || IsPermanent(err) || strings.Contains(err.Error(), "wrong") {
 			t.Errorf("got %v", err)
 		}
@@ -265,4 +265,18 @@ func FuzzNewSMTP(f *testing.F) {
 			t.Errorf("%q is taken as %+v", raw, s)
 		}
 	})
+}
+
+// TestTry logs in, and sends nothing.
+func TestTry(t *testing.T) {
+	s := startServer(t, serverOptions{starttls: true, plainAuth: true})
+	if err := s.sender(t, "smtp", login, "").Try(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := s.sender(t, "smtp", "user:wrong@", "?tls=optional").Try(t.Context()); err == nil {
+		t.Error("a wrong password does")
+	}
+	if len(s.mails) != 0 || len(s.logins) == 0 {
+		t.Errorf("mails %d, logins %v", len(s.mails), s.logins)
+	}
 }

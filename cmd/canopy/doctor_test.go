@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"canopy/db"
+	"canopy/e2e/platform"
+	"canopy/internal/app/doctor"
+	"canopy/internal/devstack"
+	"canopy/internal/devstack/devtest"
+)
+
+// examined runs doctor on settings, and gives what it found by the name of what was looked at.
+func examined(t *testing.T, settings map[string]string, args ...string) (code int, found map[string][]doctor.Finding) {
+	t.Helper()
+	var out, fault strings.Builder
+	m := &Main{Stdout: &out, Stderr: &fault, Getenv: func(name string) string { return settings[name] }}
+	code = m.Run(t.Context(), append([]string{"doctor", "--json"}, args...))
+	var report struct {
+		Healthy bool
+		Checks  []doctor.Finding
+	}
+	if err := json.Unmarshal([]byte(out.String()), &report); err != nil {
+		t.Fatalf("%d %q %q: %v", code, out.String(), fault.String(), err)
+	}
+	if report.Healthy != (code == exitOK) || (code != exitOK) != strings.Contains(fault.String(), errUnhealthy.Error()) {
+		t.Errorf("%d beside healthy=%t and %q", code, report.Healthy, fault.String())
+	}
+	found = map[string][]doctor.Finding{}
+	for _, f := range report.Checks {
+		found[f.Check] = append(found[f.Check], f)
+	}
+	return code, found
+}
+
+// expect compares what was found with what begins each expectation: the status, and a part of the detail.
+func expect(t *testing.T, found map[string][]doctor.Finding, check string, status doctor.Status, part string) {
+	t.Helper()
+	for _, f := range found[check] {
+		if f.Status == status && strings.Contains(f.Detail, part) {
+			if f.Advice == "" && status == doctor.Fault {
+				t.Errorf("%s: nothing says what to do", check)
+			}
+			return
+		}
+	}
+	t.Errorf("%s is %+v, not %s %q", check, found[check], status, part)
+}
+
+// deployed are the settings of a platform, as serve has them.
+func deployed(s *platform.Platform) map[string]string {
+	return map[string]string{
+		"DATABASE_URL": s.App.Config.DatabaseURL, "REDIS_URL": s.App.Config.RedisURL, "CANOPY_PUBLIC_URL": s.URL, "CANOPY_BLOB_URL": s.App.Config.BlobURL,
+		"CANOPY_SECRET_KEY": base64.StdEncoding.EncodeToString(s.App.Config.SecretKeys[0]),
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	post := platform.NewReceiver(t, nil)
+	settings := deployed(s)
+	settings["CANOPY_WEBHOOK_ALLOW"], settings["CANOPY_WEBHOOK_CA"] = "127.0.0.0/8", filepath.Join(t.TempDir(), "roots.pem")
+	roots := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: post.Certificate().Raw})
+	if err := os.WriteFile(settings["CANOPY_WEBHOOK_CA"], roots, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, found := examined(t, settings, "--egress", post.URL)
+	expect(t, found, "durability", doctor.Fault, "fsync=off") // of a server for tests
+	for check, part := range map[string]string{
+		"settings": "", "postgresql": "takes writes", "pooler": "", "extensions": "none is needed", "schema": "is this program's", "secret key": "opens",
+		"redis": "standalone", "blob store": "a folder", "clock of PostgreSQL": "", "clock of Redis": "", "webhook egress": "was reached",
+	} {
+		expect(t, found, check, doctor.OK, part)
+	}
+	expect(t, found, "mail server", doctor.Warning, "there is none")
+	expect(t, found, "workers", doctor.Warning, "none runs")
+	expect(t, found, "public address", doctor.Warning, "can be read on the way")
+	expect(t, found, "webhook egress", doctor.Warning, "not public")
+	if n := s.Number("SELECT count(*) FROM sealing_keys"); n != 1 {
+		t.Errorf("%d sealing keys are known afterwards", n)
+	}
+}
+
+// TestDoctorFindsFaults breaks one part after the other: each is named, with what to do, and the others are looked at all the same.
+func TestDoctorFindsFaults(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	for name, c := range map[string]struct {
+		set         map[string]string
+		check, part string
+	}{
+		"a setting that can't be read": {map[string]string{"CANOPY_RATE_LIMIT": "-1"}, "settings", "CANOPY_RATE_LIMIT"},
+		"no database":                  {map[string]string{"DATABASE_URL": "postgres://u:hunter2@127.0.0.1:1/x?sslmode=disable"}, "postgresql", "connection refused"},
+		"no Redis":                     {map[string]string{"REDIS_URL": "redis://:hunter2@127.0.0.1:1"}, "redis", "connection refused"},
+		"a server for a cluster":       {map[string]string{"REDIS_URL": strings.Replace(s.App.Config.RedisURL, "redis://", "redis-cluster://", 1)}, "redis", ""},
+		"another secret key":           {map[string]string{"CANOPY_SECRET_KEY": base64.StdEncoding.EncodeToString([]byte(strings.Repeat("o", 32)))}, "secret key", "lacks a key"},
+		"no bucket":                    {map[string]string{"CANOPY_BLOB_URL": "file:///dev/null/blobs"}, "blob store", "not a directory"},
+		"no mail server":               {map[string]string{"CANOPY_SMTP_URL": "smtp://u:hunter2@127.0.0.1:1"}, "mail server", "connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			settings := deployed(s)
+			for k, v := range c.set {
+				settings[k] = v
+			}
+			code, found := examined(t, settings)
+			if code != exitFault {
+				t.Errorf("the exit code is %d", code)
+			}
+			expect(t, found, c.check, doctor.Fault, c.part)
+			for check, list := range found {
+				for _, f := range list {
+					if f.Status == doctor.Fault && check != c.check && check != "durability" {
+						t.Errorf("%s: %+v", check, f)
+					}
+					if strings.Contains(f.Detail+f.Advice, "hunter2") {
+						t.Errorf("%s shows a password: %+v", check, f)
+					}
+				}
+			}
+		})
+	}
+	t.Run("egress to an address that is not public", func(t *testing.T) {
+		_, found := examined(t, deployed(s), "--egress", "https://127.0.0.1:1/")
+		expect(t, found, "webhook egress", doctor.Fault, "was not reached")
+	})
+}
+
+// TestDoctorOnAFirstDay: on a server as one would have it, what has to be done first is said, and then nothing is left to do.
+func TestDoctorOnAFirstDay(t *testing.T) {
+	t.Parallel()
+	server, err := devstack.StartPostgres(t.Context(), devstack.PostgresOptions{Dir: t.TempDir(), Durable: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Stop(context.Background()) })
+	settings := map[string]string{
+		"DATABASE_URL": server.URL(), "REDIS_URL": devtest.Redis(t), "CANOPY_BLOB_URL": "file://" + t.TempDir(),
+		"CANOPY_SECRET_KEY": base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))),
+	}
+	code, found := examined(t, settings)
+	expect(t, found, "postgresql", doctor.OK, "takes writes")
+	expect(t, found, "durability", doctor.OK, "stays")
+	expect(t, found, "schema", doctor.Fault, "canopy migrate up")
+	expect(t, found, "secret key", doctor.Unknown, "could not be asked")
+	if code != exitFault {
+		t.Errorf("the exit code is %d", code)
+	}
+	if err := db.Migrate(t.Context(), server.URL()); err != nil {
+		t.Fatal(err)
+	}
+	code, found = examined(t, settings)
+	expect(t, found, "schema", doctor.OK, "is this program's")
+	expect(t, found, "secret key", doctor.OK, "opens")
+	if code != exitOK {
+		t.Errorf("a platform that works: %+v", found)
+	}
+}
+
+func TestDoctorTellsPeople(t *testing.T) {
+	code, out, fault := said(t, "doctor")
+	if code != exitFault || !strings.Contains(out, "fault    settings") || !strings.Contains(out, "→ set it as said") || strings.Count(fault, "\n") != 1 {
+		t.Errorf("%d %s %s", code, out, fault)
+	}
+}

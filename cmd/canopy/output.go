@@ -1,0 +1,38 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// writeJSON writes a result for programs.
+func (m *Main) writeJSON(v any) error {
+	out := json.NewEncoder(m.Stdout)
+	out.SetIndent("", "  ")
+	out.SetEscapeHTML(false)
+	return out.Encode(v)
+}
+
+// writeTable writes rows for people, below the names of their columns.
+func (m *Main) writeTable(columns []string, rows [][]string) error {
+	w := tabwriter.NewWriter(m.Stdout, 0, 0, 3, ' ', 0)
+	for _, row := range append([][]string{columns}, rows...) {
+		for i, cell := range row {
+			row[i] = printable(cell)
+		}
+		_, _ = fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	return w.Flush()
+}
+
+// printable keeps what others have named from moving the cursor of a terminal, or the columns of a table.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '·'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,80 @@
+package resolvers
+
+import (
+	"context"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/share"
+	"canopy/outbox"
+)
+
+// making is a row that a caller makes, with what is to be told of it once it is there.
+type making[New, Row any] struct {
+	ch   *changes
+	row  New
+	made *Row
+	tell func(*changes, *Row) error
+}
+
+// makings are the rows of a kind that are made together: those that callers of one branch make for one owner, such as an account, while others
+// are made for it. They would wait for the same rows, and for the same places to write.
+type makings[New, Row any] struct {
+	share.Batches[owned, *making[New, Row]]
+}
+
+type owned struct{ branch, owner int64 }
+
+// makeTogether is change for a row of which many may be made at the same time. All that are made together are one transaction, with what is told
+// of them; one that can't be made is made, and fails, by itself. So is what is done under an idempotency key.
+func makeTogether[New, Row any](ctx context.Context, r *Resolver, with *makings[New, Row], owner int64, m *making[New, Row],
+	insert func(*db.Store, context.Context, []New) ([]*Row, error),
+) error {
+	if _, claimed := ctx.Value(claimKey{}).(*Claim); claimed {
+		return r.change(ctx, m.ch.caller, func(tx *db.Store, ch *changes) error {
+			m.ch = ch
+			return makeAll(ctx, tx, []*making[New, Row]{m}, insert)
+		})
+	}
+	return with.Do(ctx, owned{access.BranchOf(ctx), owner}, m, share.Work[*making[New, Row]]{
+		Refused: db.Refused,
+		Do: func(ctx context.Context, list []*making[New, Row]) error {
+			var told outbox.Told
+			err := r.Store.Tx(ctx, func(tx *db.Store) error {
+				if err := makeAll(ctx, tx, list, insert); err != nil {
+					return err
+				}
+				var all outbox.Record
+				for _, m := range list {
+					all.Add(&m.ch.record)
+				}
+				var err error
+				told, err = all.Write(ctx, tx)
+				return err
+			})
+			if err == nil {
+				told.Announce(ctx, r.Bus)
+			}
+			return err
+		},
+	})
+}
+
+// makeAll makes rows, and collects what is to be told of each.
+func makeAll[New, Row any](ctx context.Context, tx *db.Store, list []*making[New, Row], insert func(*db.Store, context.Context, []New) ([]*Row, error)) error {
+	rows := make([]New, len(list))
+	for i, m := range list {
+		rows[i] = m.row
+	}
+	made, err := insert(tx, ctx, rows)
+	if err != nil {
+		return err
+	}
+	for i, m := range list {
+		m.ch.record, m.made = outbox.Record{}, made[i]
+		if err := m.tell(m.ch, m.made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
