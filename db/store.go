@@ -65,7 +65,7 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := do(&Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages}); err != nil {
+	if err := do(&Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages, branches: s.branches}); err != nil {
 		return err
 	}
 	err = translate(ctx, tx.Commit())

@@ -67,7 +67,7 @@ func (*costs) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationContext refuses an operation that costs too much.
 func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.OperationContext) *gqlerror.Error {
-	w := costWalk{variables: oc.Variables, sizes: map[string]int{}, fragments: map[string]int{}, counting: map[string]bool{}}
+	w := newCostWalk(oc.Variables)
 	report := &CostReport{Requested: w.set(oc.Operation.SelectionSet), Limit: c.max, PerMinute: c.perMinute}
 	oc.Stats.SetExtension(costExtension, report)
 	if c.max > 0 && report.Requested > c.max {
@@ -141,6 +141,10 @@ type costWalk struct {
 	fragments map[string]int
 	// counting tells which fragments have their connection counted.
 	counting map[string]bool
+}
+
+func newCostWalk(variables map[string]any) *costWalk {
+	return &costWalk{variables: variables, sizes: map[string]int{}, fragments: map[string]int{}, counting: map[string]bool{}}
 }
 
 func (w *costWalk) set(set ast.SelectionSet) (total int) {
