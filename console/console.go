@@ -87,7 +87,8 @@ func newPage(o Options) func(framed []string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			key := rand.Text()
 			h := w.Header()
-			h.Set("Content-Security-Policy", web.Policy{Style: []string{"'nonce-" + key + "'"}, Framed: framed}.String())
+			// A document's own pages are shown in a frame, of bytes that the console has fetched; nothing that has an address is.
+			h.Set("Content-Security-Policy", web.Policy{Style: []string{"'nonce-" + key + "'"}, Frame: []string{"blob:"}, Framed: framed}.String())
 			if len(framed) > 0 {
 				h.Del("X-Frame-Options") // which knows no origins, and would forbid what the policy allows
 			}

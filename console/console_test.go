@@ -50,7 +50,7 @@ func TestPage(t *testing.T) {
 		seen[nonce[1]] = true
 		policy := h.Get("Content-Security-Policy")
 		for _, part := range []string{
-			"default-src 'none'", "frame-ancestors 'none'", "script-src 'self';", "connect-src 'self';", "img-src 'self'", "style-src 'self' 'nonce-" + nonce[1] + "'",
+			"default-src 'none'", "frame-ancestors 'none'", "script-src 'self';", "connect-src 'self';", "img-src 'self'", "frame-src blob:", "style-src 'self' 'nonce-" + nonce[1] + "'",
 		} {
 			if !strings.Contains(policy, part) {
 				t.Errorf("%s: the policy lacks %s: %s", path, part, policy)

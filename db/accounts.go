@@ -49,6 +49,10 @@ var (
 	qAccountForUpdate = prepare(`
 		SELECT ` + accountColumns + accountTables + `JOIN customers c ON c.id = a.customer_id
 		WHERE a.id = $3 AND ` + withinScope + ` FOR UPDATE OF a`)
+	// The account of a company on which a role is given that is for no other.
+	qAccountForRole = prepare(`
+		SELECT ` + accountColumns + accountTables + `JOIN roles r ON r.application_id = i.application_id
+		WHERE a.customer_id = $1 AND r.id = $2 AND NOT a.disabled ORDER BY a.id LIMIT 1 FOR UPDATE OF a`)
 	// A company's accounts, with the owner's role of each application for one user.
 	qOpenAccounts = prepare(`
 		WITH opened AS (
@@ -126,4 +130,12 @@ func (s *Store) OpenAccounts(ctx context.Context, c *Customer, instances []int64
 // SetAccountDisabled closes an account to its users, or opens it again.
 func (s *Store) SetAccountDisabled(ctx context.Context, a *Account, disabled bool) error {
 	return s.get(ctx, a, qSetAccountDisabled, a.ID, disabled)
+}
+
+// AccountForRole gives the account of the lowest id on which a company gives a role, and holds its row until the transaction ends;
+// ErrNoRows where none is open.
+func (s *Store) AccountForRole(ctx context.Context, customerID, roleID int64) (*Account, error) {
+	a := &Account{}
+	err := s.get(ctx, a, qAccountForRole, customerID, roleID)
+	return a, err
 }

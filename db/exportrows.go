@@ -88,6 +88,8 @@ var (
 		'features', t.features, 'allowedAddresses', t.allowed_addresses, 'expiresAt', t.expires_at, 'revokedAt', t.revoked_at, 'lastUsedAt', t.last_used_at, 'createdAt', t.created_at`)
 	qExportSecrets = exportFew("secrets", `'id', t.id, 'customerId', t.customer_id, 'name', t.name, 'createdAt', t.created_at, 'updatedAt', t.updated_at`)
 
+	qExportProviders = exportFew("identity_providers", `'id', t.id, 'customerId', t.customer_id, 'name', t.name, 'issuer', t.issuer, 'clientId', t.client_id,
+		'domains', t.domains, 'defaultRoleId', t.default_role_id, 'required', t.required, 'enabled', t.enabled, 'createdAt', t.created_at, 'updatedAt', t.updated_at`)
 	qExportDestinations = exportBy("webhook_destinations", "customer_id", "id", " AND deleted_at IS NULL", `'id', t.id, 'customerId', t.customer_id, 'url', t.url, 'name', t.name,
 		'events', t.events, 'enabled', t.enabled, 'signing', t.signing, 'createdAt', t.created_at`)
 	// What a delivery of the audit log carried stands among its events, for who may read them.
@@ -131,6 +133,7 @@ var ExportKinds = []ExportKind{
 	}},
 	{Name: "apiKeys", Right: access.KeyRead, query: qExportAPIKeys},
 	{Name: "secrets", Right: access.AgentRead, query: qExportSecrets},
+	{Name: "identityProviders", Right: access.CompanyRead, query: qExportProviders},
 	{Name: "webhookDestinations", Right: access.WebhookRead, query: qExportDestinations},
 	{Name: "webhookDeliveries", Right: access.WebhookRead, query: qExportDeliveries, timed: true},
 	{Name: "auditEvents", Right: access.AuditRead, query: qExportAuditEvents, timed: true},

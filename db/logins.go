@@ -40,6 +40,10 @@ type CustomerOption struct {
 	Accepted bool `db:"accepted"`
 	// Suspended: it is suspended or deleted, or one above it is, so that nobody can log in to it.
 	Suspended bool `db:"suspended"`
+	// Providers are those that people may sign in to it at; Required is one that they have to, 0 for none, with its name.
+	Providers    pq.Int64Array `db:"providers"`
+	Required     int64         `db:"required"`
+	RequiredName string        `db:"required_name"`
 }
 
 // branchOfUser selects the branch of the user of an id; 0 where it belongs to no company.
@@ -74,13 +78,16 @@ var (
 	qUseRecoveryCode     = prepare(`DELETE FROM recovery_codes WHERE user_id = $1 AND hash = $2`)
 	// A company counts with its lowest enabled account; the tenant application goes first. Those that are suspended come last.
 	qCustomerOptions = prepare(`
-		SELECT o.customer_id, o.name, o.role_name, o.is_owner, o.accepted, ` + inactive("o.lineage") + ` AS suspended FROM (
+		SELECT o.customer_id, o.name, o.role_name, o.is_owner, o.accepted, ` + inactive("o.lineage") + ` AS suspended,
+			v.providers, COALESCE(q.id, 0) AS required, COALESCE(q.name, '') AS required_name FROM (
 			SELECT DISTINCT ON (c.id) c.id AS customer_id, c.name, c.lineage, r.name AS role_name, r.is_owner, m.created_at, m.accepted_at IS NOT NULL AS accepted
 			FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") +
 		joinByID("roles", "r", "p.role_id") + instanceOf + `
 			JOIN memberships m ON m.customer_id = c.id AND m.user_id = p.user_id
 			WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled
 			ORDER BY c.id, i.application_id, a.id) o
+		CROSS JOIN LATERAL (SELECT ` + serving("o.lineage") + ` AS providers) v
+		LEFT JOIN LATERAL (SELECT p.id, p.name FROM identity_providers p WHERE p.id = ANY (v.providers) AND p.required ORDER BY p.id LIMIT 1) q ON true
 		ORDER BY suspended, NOT o.accepted, o.created_at, o.customer_id`)
 	// A company's invitation ends none of another's.
 	qInsertLink = prepare(`

@@ -143,6 +143,14 @@ var manyRows = []string{
 	`INSERT INTO sessions (id, user_id, customer_id, key, user_agent, address, expires_at)
 		SELECT i, i, i, 'sealed'::bytea, '', '', now() + interval '1 day' FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, 5, 'sealed'::bytea, '', '', now() + interval '1 day' FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 1000`,
+	`INSERT INTO identity_providers (id, customer_id, name, issuer, client_id, client_secret, domains)
+		SELECT i, i, 'Provider', 'https://login.example', 'canopy', 'sealed'::bytea, ARRAY['d' || i || '.example'] FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO domain_claims (id, customer_id, domain, token, proven_at, checked_at)
+		SELECT i, i, 'd' || i || '.example', 'token', now(), now() - i * interval '1 second' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO user_identities (id, user_id, provider_id, subject, email) SELECT i, i, i, 's' || i, 'user' || i || '@x.example' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO provider_sessions (session_id, provider_id, subject, sid, id_token, signed_in_at)
+		SELECT i, i, 's' || i, '', 'sealed'::bytea, now() FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO used_states (hash, expires_at) SELECT sha256(('state ' || i)::bytea), now() + interval '1 minute' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO idempotency_keys (id, caller, branch_id, customer_id, user_id, request, answer, leased_until)
 		SELECT 'key:' || i || ' once', 'key:' || i, 2 + i % 20, i, i, 'sealed'::bytea, 'sealed'::bytea, now() FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO idempotency_bytes (owner, slot, bytes) SELECT 'key:' || i, 0, 1000 FROM generate_series(:some + 1, :n) i`,

@@ -42,6 +42,7 @@ var examples = map[query]example{
 	qAccountForUpdate:   within(299),
 	qOpenAccounts:       few(299, "New", "{1,2,3}", 299, 0, "Role 0"),
 	qSetAccountDisabled: few(299, true),
+	qAccountForRole:     few(299, 1),
 
 	// agents.go
 	qAgentsByID:     within("{299}"),
@@ -237,6 +238,7 @@ var examples = map[query]example{
 	qExportPermissions:  few(299, 0, 200).and(5, 0, 20),
 	qExportAPIKeys:      few(299, 0, 200).and(5, 0, 20),
 	qExportSecrets:      few(299, 0, 200),
+	qExportProviders:    few(299, 0, 200),
 	qExportDestinations: few(299, 0, 200),
 	qExportDeliveries:   few(299, "0001-01-01", 0, 200).and(5, "0001-01-01", 0, 20),
 	qExportAuditEvents:  few(299, "0001-01-01", 0, 200).and(5, "0001-01-01", 0, 20),
@@ -405,7 +407,7 @@ var examples = map[query]example{
 	qRightsAt:              whole("it looks at what people may at companies", "{299,5}"),
 
 	// placed.go
-	qPlacedCustomer: within(299),
+	qPlacedCustomers: within("{299,5}"),
 
 	// principals.go
 	qKeyCaller:       few("client 299", 299, "key 1"),
@@ -467,7 +469,7 @@ var examples = map[query]example{
 	qRun:          within(299),
 	qRunByKey:     within("49182f81e6a13cf5eaa496d51fea6406"),
 	qRunForUpdate: within("49182f81e6a13cf5eaa496d51fea6406"),
-	qStartRun:     within(299, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", 299, nil, "{}"),
+	qStartRuns:    within("{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11,a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12}", "{299,299}", "{299,5}", "{0,0}", "{\"{}\",\"{}\"}"),
 	qRunSteps:     few("{299,298}"),
 	qEndRun:       few(201, "finished", "{}", nil),
 
@@ -500,6 +502,10 @@ var examples = map[query]example{
 	SealedAnswers.write:            few("{key:299 once}", "{sealed}", "{y}"),
 	SealedMails.read:               few(0, 20),
 	SealedMails.write:              few("{299}", "{x}", "{y}"),
+	SealedProviderSecrets.read:     few(0, 20),
+	SealedProviderSecrets.write:    few("{299}", "{x}", "{y}"),
+	SealedIDTokens.read:            few(0, 20),
+	SealedIDTokens.write:           few("{299}", "{x}", "{y}"),
 	SealedPrivateKeys.read:         few("", 20),
 	SealedPrivateKeys.write:        few("{key 1}", "{x}", "{y}"),
 
@@ -524,13 +530,61 @@ var examples = map[query]example{
 	qSession:          few(299),
 	qSessionForUpdate: few(299, 1),
 	qSessionsOf:       few(299, 0, 20),
-	qInsertSession:    few(299, 299, "", "", 60),
+	qInsertSession:    few(299, 299, "", "", 60, 0),
 	qSetSessionKey:    few(299, "sealed"),
 	qEndOldSessions:   few(299, 99),
 	qUseSession:       few(299, 299, "", "", 1),
 	qEndSession:       few(299),
 	qEndSessions:      few(299, 0, 0).and(299, 299, 299),
 	qForgetSessions:   few(20),
+
+	// domainclaims.go
+	qClaimsOf:      few("{299,5}"),
+	qClaim:         few(299, "d299.example"),
+	qRivalClaim:    few(5, "d299.example"),
+	qHasClaim:      few(299, "d299.example"),
+	qHasProven:     few(299, "d299.example"),
+	qMakeClaims:    few(299, "{new.example}", "{token}", "{1}"),
+	qDropClaims:    few(299),
+	qProveClaim:    few(299),
+	qLookedAtClaim: few(299, true),
+	qLoseClaim:     few(299),
+	qDueClaims:     few(60, 20),
+
+	// identities.go
+	qIdentity:               within(299),
+	qIdentityForUpdate:      within(299),
+	qIdentitiesOf:           within("{299,5}"),
+	qIdentityBySubject:      few(299, "s299"),
+	qHasIdentity:            few(299),
+	qInsertIdentity:         few(5, 299, "new", "new@x.example"),
+	qUseIdentity:            few(299),
+	qDropIdentity:           few(299),
+	qDropIdentitiesOf:       few(299),
+	qDropProviderIdentities: few(299),
+
+	// identityproviders.go
+	qProvider:          within(299),
+	qProviderForUpdate: within(299),
+	qProvidersByID:     within("{299,5}"),
+	qProvidersOf:       few("{299,5}"),
+	qProvidersFor:      few("{299,5}"),
+	qProviderCount:     few(299),
+	qInsertProvider:    few(299, "New", "https://new.example", "new", "{}", nil, false, true),
+	qUpdateProvider:    few(299, "New", "https://new.example", "new", "{}", nil, false, true, nil),
+	qSetProviderSecret: few(299, "sealed"),
+	qDeleteProvider:    few(299),
+	qProviderAtWork:    few(299),
+	qProviderOfDomain:  few("d299.example"),
+
+	// providersessions.go
+	qInsertProviderSession: few(10000010, 299, "s299", "", "sealed", "2030-01-01"),
+	qProviderSession:       few(299),
+	qEndUnserved:           {asked: [][]any{{"{1,2,299}", "{1,2,300}"}}, most: usual},
+	qEndProvided:           few(299, "s299", ""),
+	qEndSessionsFrom:       few(299),
+	qUseState:              few("hash", "2030-01-01"),
+	qForgetStates:          few(20),
 
 	// signingkeys.go
 	qSigningKeys:      few(),

@@ -28,6 +28,8 @@ var (
 	SealedSigningSecrets     = sealedColumn("webhook_destinations", "id", "secret", forRow[int64]("webhook secret "))
 	SealedAgentSecrets       = sealedColumn("secrets", "id", "value", forRow[int64]("agent secret "))
 	SealedSessionKeys        = sealedColumn("sessions", "id", "key", forRow[int64]("session "))
+	SealedProviderSecrets    = sealedColumn("identity_providers", "id", "client_secret", forRow[int64]("identity provider "))
+	SealedIDTokens           = sealedColumn("provider_sessions", "session_id", "id_token", forRow[int64]("id token "))
 	SealedRequests           = sealedColumn("idempotency_keys", "id", "request", forRow[string]("request "))
 	SealedAnswers            = sealedColumn("idempotency_keys", "id", "answer", forRow[string]("answer "))
 	SealedMails              = sealedColumn("mail_outbox", "id", "message", func(int64) string { return "mail" })
@@ -83,10 +85,11 @@ func (c *SealedColumn[K]) Open(box *secret.Box, key K, sealed []byte) ([]byte, e
 // SealedLink is what a link carries, sealed, and is kept nowhere: it ends before a new secret key leaves it behind.
 type SealedLink string
 
-// The links to the archives of exports, and to the originals of documents.
+// The links to the archives of exports, and to the originals of documents, and what a browser keeps while its person signs in elsewhere.
 const (
 	SealedExportLinks   SealedLink = "link to an export"
 	SealedOriginalLinks SealedLink = "link to an original"
+	SealedSignIns       SealedLink = "sign-in at a provider"
 )
 
 // Seal seals what a link carries.

@@ -21,7 +21,9 @@ type Session struct {
 	ID     int64 `db:"id"`
 	UserID int64 `db:"user_id"`
 	// CustomerID is the company that it was last in.
-	CustomerID int64     `db:"customer_id"`
+	CustomerID int64 `db:"customer_id"`
+	// ProviderID is the identity provider that it comes from, which may be gone; 0 for none.
+	ProviderID int64     `db:"provider_id"`
 	UserAgent  string    `db:"user_agent"`
 	Address    string    `db:"address"`
 	CreatedAt  time.Time `db:"created_at"`
@@ -67,8 +69,8 @@ var (
 		SELECT ` + sessionColumns + ` FROM (SELECT * FROM sessions WHERE user_id = $1 AND id > $2 OFFSET 0) s
 		WHERE ` + sessionAlive + ` ORDER BY s.id LIMIT $3`)
 	qInsertSession = prepare(`
-		INSERT INTO sessions AS s (user_id, customer_id, key, user_agent, address, expires_at)
-		VALUES ($1, $2, '', $3, $4, now() + $5 * interval '1 second') RETURNING ` + sessionColumns)
+		INSERT INTO sessions AS s (user_id, customer_id, key, user_agent, address, expires_at, provider_id)
+		VALUES ($1, $2, '', $3, $4, now() + $5 * interval '1 second', $6) RETURNING ` + sessionColumns)
 	qSetSessionKey = prepare(`UPDATE sessions SET key = $2 WHERE id = $1`)
 	// The user's oldest sessions make room.
 	qEndOldSessions = prepare(`
@@ -118,7 +120,7 @@ func (s *Store) InsertSession(ctx context.Context, as Session) (*Session, error)
 		return nil, err
 	}
 	x := &Session{}
-	err := s.get(ctx, x, qInsertSession, as.UserID, as.CustomerID, as.UserAgent, as.Address, SessionLife.Seconds())
+	err := s.get(ctx, x, qInsertSession, as.UserID, as.CustomerID, as.UserAgent, as.Address, SessionLife.Seconds(), as.ProviderID)
 	return x, err
 }
 

@@ -40,6 +40,8 @@ type Store struct {
 	logins  *lookups[LoginToken]
 	// branches are those of callers' companies.
 	branches *branches
+	// placings are companies that are read together, by the scope of those who ask; a transaction reads for itself.
+	placings *share.Batches[access.Scope, *placing]
 }
 
 // Close closes the pool.

@@ -62,6 +62,14 @@ func (x root) Document() generated.DocumentResolver {
 	return resolvers.DocumentEdges{Resolver: x.r}
 }
 
+func (x root) DomainClaim() generated.DomainClaimResolver {
+	return resolvers.DomainClaimEdges{Resolver: x.r}
+}
+
+func (x root) IdentityProvider() generated.IdentityProviderResolver {
+	return resolvers.IdentityProviderEdges{Resolver: x.r}
+}
+
 func (x root) Invitation() generated.InvitationResolver {
 	return resolvers.InvitationEdges{Resolver: x.r}
 }
@@ -130,6 +138,10 @@ func (x root) User() generated.UserResolver {
 	return resolvers.UserEdges{Resolver: x.r}
 }
 
+func (x root) UserIdentity() generated.UserIdentityResolver {
+	return resolvers.UserIdentityEdges{Resolver: x.r}
+}
+
 func (x root) WebhookDelivery() generated.WebhookDeliveryResolver {
 	return resolvers.WebhookDeliveryEdges{Resolver: x.r}
 }
@@ -140,4 +152,8 @@ func (x root) WebhookDestination() generated.WebhookDestinationResolver {
 
 func (x root) UpdateCustomerInput() generated.UpdateCustomerInputResolver {
 	return resolvers.UpdateCustomerInputFields{Resolver: x.r}
+}
+
+func (x root) UpdateIdentityProviderInput() generated.UpdateIdentityProviderInputResolver {
+	return resolvers.UpdateIdentityProviderInputFields{Resolver: x.r}
 }

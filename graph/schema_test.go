@@ -56,6 +56,15 @@ func TestEverythingIsDescribed(t *testing.T) {
 	})
 }
 
+// TestCountsTellWhereTheyEnd: a list that is counted says whether it is longer than that.
+func TestCountsTellWhereTheyEnd(t *testing.T) {
+	eachType(t, func(def *ast.Definition) {
+		if def.Fields.ForName("totalCount") != nil && def.Fields.ForName("totalCountCapped") == nil {
+			t.Errorf("%s has totalCount, and no totalCountCapped", def.Name)
+		}
+	})
+}
+
 // TestRulesAreTold: what the schema declares of who may use a field is in the field's description,
 // which introspection shows, and nothing else is.
 func TestRulesAreTold(t *testing.T) {

@@ -42,6 +42,8 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"forget old answers":           func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetKept) },
 		"forget old exports":           func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetExports) },
 		"forget old networks":          w.Store.SweepNetworks,
+		"forget used states":           func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetStates) },
+		"look after domains":           w.CheckDomains,
 		"forget old mails":             w.Store.SweepMails,
 		"forget old limit notices":     w.Store.SweepLimitNotices,
 		"forget old holds":             w.Store.SweepDeliveryHolds,

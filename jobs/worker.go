@@ -19,6 +19,7 @@ import (
 	"canopy/internal/mail"
 	"canopy/internal/roster"
 	"canopy/internal/secret"
+	"canopy/internal/sso"
 )
 
 // drainTime is how long running tasks may finish when a worker stops.
@@ -36,6 +37,8 @@ type Worker struct {
 	Documents *Documents
 	// Egress sends deliveries; without it they wait.
 	Egress *egress.Client
+	// DNS is asked whether companies still have their domains.
+	DNS *sso.DNS
 	// Tools are what runs work with; without them runs wait.
 	Tools     *Tools
 	Retention Retention

@@ -50,15 +50,6 @@ func (q Query) ListDocuments(ctx context.Context, contextID globalid.ID, filter 
 	return q.listDocuments(ctx, c, filter, l, []db.Term{idTerm("contextId", row.ID)}, each)
 }
 
-// ListAllDocuments gives each document of the token's contexts that fits a filter.
-func (q Query) ListAllDocuments(ctx context.Context, filter *DocumentFilter, l Listing, each func(*db.Document, paging.Cursor) error) error {
-	c, err := q.may(ctx, rule.Documents)
-	if err != nil {
-		return err
-	}
-	return q.listDocuments(ctx, c, filter, l, nil, each)
-}
-
 // ListChunks gives each chunk of a document of the caller's contexts, in their order. One that is not ready has none.
 func (q Query) ListChunks(ctx context.Context, documentID globalid.ID, l Listing, each func(*db.Chunk, paging.Cursor) error) error {
 	c, err := q.may(ctx, rule.DocumentChunks)

@@ -46,6 +46,7 @@ var notImported = map[string]string{
 	"invitations":       "whoever belongs to a company here is invited anew",
 	"apiKeys":           "their secrets are not in the archive: new ones are created",
 	"secrets":           "their values are not in the archive: they are set anew, with the same names",
+	"identityProviders": "their secrets are not in the archive, and their domains are claimed anew",
 	"runs":              "they have been run elsewhere",
 	"webhookDeliveries": "they have been delivered elsewhere",
 	"auditEvents":       "the log tells what was done on this platform",

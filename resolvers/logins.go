@@ -61,7 +61,7 @@ func (r *Resolver) signIn(ctx context.Context, in LoginInput) (*tried, *entry, e
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := r.entry(ctx, try.own.UserID, in.CustomerID)
+	e, err := r.entry(ctx, r.Store, try.own.UserID, in.CustomerID, byPassword)
 	return try, e, err
 }
 
@@ -148,33 +148,42 @@ type entry struct {
 	*db.Caller
 }
 
-// entry finds the way into a company; by default into one that the person has accepted before, if there is any.
-func (r *Resolver) entry(ctx context.Context, userID int64, customerID *globalid.ID) (*entry, error) {
+// entry finds the way into a company; by default into one that the person has accepted before, if there is any. Companies that are
+// suspended, or closed to who comes that way, are no options.
+func (r *Resolver) entry(ctx context.Context, s *db.Store, userID int64, customerID *globalid.ID, by way) (*entry, error) {
 	e := &entry{}
 	var err error
-	if e.options, err = r.Store.CustomerOptions(ctx, userID); err != nil {
+	if e.options, err = s.CustomerOptions(ctx, userID); err != nil {
 		return nil, err
 	}
 	if len(e.options) == 0 {
 		return nil, problem.Denied("the user has no enabled permission in any company")
 	}
-	e.chosen = e.options[0]
+	shut := func(o db.CustomerOption) bool { return o.Suspended || by.closed(&o) != nil }
+	i := 0
 	if customerID != nil {
 		customer, err := customerID.Of("Customer", "customerId")
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(e.options, func(o db.CustomerOption) bool { return o.CustomerID == customer })
+		i = slices.IndexFunc(e.options, func(o db.CustomerOption) bool { return o.CustomerID == customer })
 		if i < 0 {
 			return nil, problem.Denied("the user has no enabled permission in the company %d", customer)
 		}
-		e.chosen = e.options[i]
+	} else if open := slices.IndexFunc(e.options, func(o db.CustomerOption) bool { return !shut(o) }); open >= 0 {
+		i = open
+	} else { // what keeps the person out of a company that it could come to is told first
+		i = max(0, slices.IndexFunc(e.options, func(o db.CustomerOption) bool { return by.closed(&o) == nil }))
 	}
+	e.chosen = e.options[i]
 	if e.chosen.Suspended { // by default only where all are
 		return nil, errSuspended
 	}
-	e.options = slices.DeleteFunc(e.options, func(o db.CustomerOption) bool { return o.Suspended })
-	e.Caller, err = r.Store.LoginCaller(ctx, db.LoginToken{UserID: userID, CustomerID: e.chosen.CustomerID, IssuedAt: time.Now()})
+	if err := by.closed(&e.chosen); err != nil {
+		return nil, err
+	}
+	e.options = slices.DeleteFunc(e.options, shut)
+	e.Caller, err = s.LoginCaller(ctx, db.LoginToken{UserID: userID, CustomerID: e.chosen.CustomerID, IssuedAt: time.Now()})
 	return e, err
 }
 

@@ -85,6 +85,9 @@ func (ch *changes) move(ctx context.Context, id, parentID int64) (*db.Customer, 
 	if err != nil {
 		return nil, err
 	}
+	if err := ch.endUnserved(ctx, moved); err != nil { // by the identity providers of the old place
+		return nil, err
+	}
 	ch.lostReach(id, row.Lineage[:row.Level], parent.Lineage)
 	ch.work, ch.due = true, true // as what waits for a company that is suspended, or for none any more
 	// Those above the old place can't see the company any more: they hear of it in the log of the one that it was below.

@@ -37,6 +37,8 @@ func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {
 		return found(q.CustomerExport(ctx, id))
 	case "Document":
 		return found(q.documentNode(ctx, id))
+	case "IdentityProvider":
+		return found(q.identityProviderNode(ctx, id))
 	case "Invitation":
 		return found(q.invitationNode(ctx, id))
 	case "Permission":
@@ -53,6 +55,8 @@ func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {
 		return found(q.sessionNode(ctx, id))
 	case "User":
 		return found(q.User(ctx, id))
+	case "UserIdentity":
+		return found(q.userIdentityNode(ctx, id))
 	case "WebhookDelivery":
 		return found(q.WebhookDelivery(ctx, id))
 	case "WebhookDestination":

@@ -218,16 +218,36 @@ func (q Query) Documents(ctx context.Context, company *globalid.ID, _ bool, filt
 	if err != nil {
 		return nil, err
 	}
-	of, err := q.customer(ctx, c, company, "customerId")
-	if err != nil {
+	if err := q.ownDocuments(ctx, c, company); err != nil {
 		return nil, err
-	}
-	if of.ID != c.CustomerID {
-		return nil, problem.Denied("the token does not serve the documents of the company %d: a token for the company's assistant account does", of.ID)
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.Documents, filter: filter, order: orderBy, args: page(first, after, last, before)},
 		within(c.desk(), q.Store.FindDocuments),
 		within(c.desk(), q.Store.CountDocuments))
+}
+
+// ListAllDocuments is Documents for lists of any length.
+func (q Query) ListAllDocuments(ctx context.Context, company *globalid.ID, filter *DocumentFilter, l Listing, each func(*db.Document, paging.Cursor) error) error {
+	c, err := q.may(ctx, rule.Documents)
+	if err != nil {
+		return err
+	}
+	if err := q.ownDocuments(ctx, c, company); err != nil {
+		return err
+	}
+	return q.listDocuments(ctx, c, filter, l, nil, each)
+}
+
+// ownDocuments refuses another company than that of the token's account.
+func (q Query) ownDocuments(ctx context.Context, c *caller, company *globalid.ID) error {
+	of, err := q.customer(ctx, c, company, "customerId")
+	if err != nil {
+		return err
+	}
+	if of.ID != c.CustomerID {
+		return problem.Denied("the token does not serve the documents of the company %d: a token for the company's assistant account does", of.ID)
+	}
+	return nil
 }
 
 // ListPermissions is Permissions for lists of any length.

@@ -20,6 +20,7 @@ import (
 	"canopy/internal/problem"
 	"canopy/internal/roster"
 	"canopy/internal/secret"
+	"canopy/internal/sso"
 	"canopy/internal/token"
 	"canopy/search"
 )
@@ -32,6 +33,9 @@ type Resolver struct {
 	Box *secret.Box
 	// Egress judges the addresses of webhook destinations.
 	Egress *egress.Client
+	// Providers is the platform at identity providers; DNS tells who has which domain.
+	Providers *sso.Client
+	DNS       *sso.DNS
 	// Keys are the signing keys of access tokens, kept up to date by RefreshKeys.
 	Keys *token.KeyRing
 	// Verifier checks access tokens against Keys.
@@ -67,6 +71,7 @@ type Resolver struct {
 	Log    *slog.Logger
 
 	agents makings[db.NewAgent, db.Agent]
+	runs   makings[db.Run, db.Run]
 }
 
 // Query, Mutation and Subscription are the roots of the graph.

@@ -41,23 +41,32 @@ func (r *Resolver) OpenSession(ctx context.Context, in LoginInput) (*SessionPayl
 		if err := ch.confirm(ctx, try); err != nil {
 			return err
 		}
-		s, err = tx.InsertSession(ctx, db.Session{
-			UserID: e.UserID, CustomerID: e.chosen.CustomerID, UserAgent: r.UserAgent(ctx), Address: r.ClientAddress(ctx),
-		})
-		if err != nil {
-			return err
-		}
-		key := secret.NewSessionKey()
-		if err := tx.SetSessionKey(ctx, s.ID, db.SealedSessionKeys.Seal(r.Box, s.ID, key)); err != nil {
-			return err
-		}
-		refresh = secret.NewSessionToken(key, s.ID, 1)
-		return ch.signsIn(ctx, e, r.from(ctx, audit.None()).With("session", s.ID))
+		s, refresh, err = r.beginSession(ctx, ch, e, byPassword)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return r.sessionPayload(ctx, e, s, refresh)
+}
+
+// beginSession begins a session of a person who has come a way, whose row is held, and tells of it.
+func (r *Resolver) beginSession(ctx context.Context, ch *changes, e *entry, by way) (s *db.Session, refresh secret.SessionToken, err error) {
+	s, err = ch.tx.InsertSession(ctx, db.Session{
+		UserID: e.UserID, CustomerID: e.chosen.CustomerID, ProviderID: by.providerID, UserAgent: r.UserAgent(ctx), Address: r.ClientAddress(ctx),
+	})
+	if err != nil {
+		return nil, refresh, err
+	}
+	key := secret.NewSessionKey()
+	if err := ch.tx.SetSessionKey(ctx, s.ID, db.SealedSessionKeys.Seal(r.Box, s.ID, key)); err != nil {
+		return nil, refresh, err
+	}
+	what := r.from(ctx, audit.None()).With("session", s.ID)
+	if by.providerID != 0 {
+		what = what.With("provider", by.providerID)
+	}
+	return s, secret.NewSessionToken(key, s.ID, 1), ch.signsIn(ctx, e, what)
 }
 
 func (r *Resolver) sessionPayload(ctx context.Context, e *entry, s *db.Session, refresh secret.SessionToken) (*SessionPayload, error) {
@@ -84,7 +93,7 @@ func (r *Resolver) RefreshSession(ctx context.Context, refresh string, customerI
 	if customerID == nil {
 		customerID = &globalid.ID{Int: s.CustomerID}
 	}
-	e, refused := r.entry(ctx, s.UserID, customerID)
+	e, refused := r.entry(ctx, r.Store, s.UserID, customerID, way{s.ProviderID})
 	if refused == nil {
 		if _, err := r.Rates.Spend(ctx, &e.Principal, quota.RequestsPerMinute, 1, r.RequestsPerMinute); err != nil {
 			return nil, err

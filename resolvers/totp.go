@@ -11,6 +11,7 @@ import (
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/internal/secret"
+	"canopy/internal/sso"
 )
 
 // The two-factor methods of a user.
@@ -173,7 +174,7 @@ func (p proof) of(own *db.Credentials) bool {
 // try down, as those of a login do.
 func (m Mutation) prove(ctx context.Context, c *caller, field string, password *string) (proof, error) {
 	if password == nil || *password == "" {
-		return proof{}, problem.Invalid(problem.Fault{Location: field, Message: "is required"})
+		return proof{}, m.proveAnew(ctx, c, field)
 	}
 	try, err := m.try(ctx, tryLogin, c.Email)
 	if err != nil {
@@ -187,6 +188,25 @@ func (m Mutation) prove(ctx context.Context, c *caller, field string, password *
 		return proof{}, err
 	}
 	return proof{try.own.PasswordHash}, nil
+}
+
+// proveAnew lets a caller do without a password who has none, and has signed in at an identity provider a moment ago.
+func (m Mutation) proveAnew(ctx context.Context, c *caller, field string) error {
+	own, err := m.Store.Credentials(ctx, c.Email)
+	if err == nil && own.PasswordHash != nil {
+		err = problem.Invalid(problem.Fault{Location: field, Message: "is required"})
+	}
+	if err != nil {
+		return err
+	}
+	x, err := m.Store.ProviderSession(ctx, c.SessionID)
+	if err == nil && time.Since(x.SignedInAt) <= sso.FreshFor {
+		return nil
+	}
+	if err != nil && !errors.Is(err, db.ErrNoRows) {
+		return err
+	}
+	return problem.Denied("sign in at your identity provider anew, which may be %d minutes ago at most: GET /auth/sso with fresh=true", int(sso.FreshFor.Minutes())).With("sign_in_again")
 }
 
 // switchOTP changes the caller's two-factor with a code of it: judge comes first, and do once the code

@@ -80,6 +80,7 @@ type UserFilter struct {
 	Email           string    `query:"email" doc:"Only the one of this address, without regard to case"`
 	HasPassword     bool      `query:"hasPassword" doc:"Only those who have, or have not, completed the setup"`
 	LastAccessSince time.Time `query:"lastAccessSince" doc:"Only those who have used a permission within reach from this moment on"`
+	CustomerID      int64     `query:"customerId" minimum:"1" doc:"Only those who belong to this company itself; subtree is then true unless it says otherwise"`
 	CreatedSince    time.Time `query:"createdSince" doc:"Only those from this moment on"`
 	CreatedUntil    time.Time `query:"createdUntil" doc:"Only those before this moment"`
 }
@@ -107,7 +108,7 @@ type DocumentFilter struct {
 	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
 	Search       string    `query:"search" doc:"Only those whose names have all words of this text, the last one as a beginning; where none has, within one edit"`
 	Status       string    `query:"status" enum:"pending,processing,ready,failed" doc:"Only those in this state"`
-	Format       string    `query:"format" enum:"pdf,docx,doc,txt,md,csv" doc:"Only those of this format"`
+	Format       string    `query:"format" enum:"pdf,docx,doc,txt,md,csv,html,pptx,xlsx,odt,epub" doc:"Only those of this format"`
 	Attributes   jsonText  `query:"attributes" doc:"Only those whose attributes fit a filter, a JSON object" example:"{\"year\":{\"gte\":2024}}"`
 	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
 	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
@@ -216,6 +217,7 @@ func (q *RunsQuery) Resolve(hc huma.Context) []error {
 type DocumentsQuery struct {
 	Paging
 	OrderQuery
+	Part
 	DocumentFilter
 	ContextID int64 `query:"contextId" minimum:"1" doc:"Only those of this context"`
 
@@ -264,7 +266,7 @@ func (a *api) registerFinding() {
 		id: "listAllDocuments", rule: rule.Documents, path: "/v1/documents", tag: tagContexts, errors: notFound,
 		summary: "List the documents of all contexts", description: "The documents of all contexts of the token's account that the caller may see, by id unless asked for otherwise.",
 	}, anyOrder, func(ctx context.Context, in *DocumentsQuery, _ query, each emit[trainingDocument]) error {
-		return a.queries().ListAllDocuments(ctx, in.filter, in.listing(&in.Paging), func(d *db.Document, at paging.Cursor) error {
+		return a.queries().ListAllDocuments(ctx, in.customer(), in.filter, in.listing(&in.Paging), func(d *db.Document, at paging.Cursor) error {
 			return each(documentOf(d), at)
 		})
 	})

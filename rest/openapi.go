@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,7 @@ const (
 	tagAgents      = "Agents"
 	tagRuns        = "Runs"
 	tagSecrets     = "Secrets"
+	tagIdentity    = "Identity providers"
 	tagLimits      = "Limits"
 	tagWebhooks    = "Webhooks"
 )
@@ -79,6 +81,7 @@ func config(version, base string) huma.Config {
 		{Name: tagContexts, Description: "Custom assistants, their documents and the search of these; with a token for the assistant"},
 		{Name: tagAgents, Description: "Diagrams of steps, and their revisions"},
 		{Name: tagRuns, Description: "Agents, executed in the background"},
+		{Name: tagIdentity, Description: "Where people sign in, by OpenID Connect, in place of a password"},
 		{Name: tagSecrets, Description: "What agents use in the requests that they send, and nobody is shown"},
 		{Name: tagLimits, Description: "How much companies have, and how much they may have"},
 		{Name: tagWebhooks, Description: "Events, delivered to HTTPS endpoints"},
@@ -159,11 +162,15 @@ func (a *api) serveDocuments(mux *http.ServeMux) {
 	}
 }
 
-// downgraded gives the document in OpenAPI 3.0, without webhooks and contentMediaType, which it does not know: there the format
-// alone says that a text is bytes.
+// besideReference is what a reference is described by.
+var besideReference = regexp.MustCompile(`("\$ref":"[^"]*"),"description":"(?:[^"\\]|\\.)*"`)
+
+// downgraded gives the document in OpenAPI 3.0, without what it does not know: webhooks, contentMediaType, as there the format alone says that
+// a text is bytes, and descriptions beside references.
 func downgraded(doc *huma.OpenAPI) ([]byte, error) {
 	body, err := doc.Downgrade()
-	return bytes.ReplaceAll(body, []byte(`"contentMediaType":"application/octet-stream",`), nil), err
+	body = bytes.ReplaceAll(body, []byte(`"contentMediaType":"application/octet-stream",`), nil)
+	return besideReference.ReplaceAll(body, []byte("$1")), err
 }
 
 // Endpoint is one operation of the documents.

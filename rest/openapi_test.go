@@ -38,6 +38,10 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"POST /connect/token": false, "GET /.well-known/jwks.json": false, "GET /.well-known/oauth-authorization-server": false,
 		"POST /auth/token": false, "POST /auth/setup": false, "POST /auth/reset": false, "POST /auth/email": false,
 		"POST /auth/session": false, "POST /auth/session/refresh": false, "DELETE /auth/session": false,
+		"POST /auth/session/sign-out": false, "GET /auth/sso": false, "GET /auth/sso/callback": false, "POST /auth/sso/logout/{id}": false,
+		"GET /v1/identity-providers": true, "POST /v1/identity-providers": true, "GET /v1/identity-providers/{id}": true, "PUT /v1/identity-providers/{id}": true,
+		"DELETE /v1/identity-providers/{id}": true, "POST /v1/identity-providers/{id}/verify": true,
+		"GET /v1/identities": true, "GET /v1/identities/{id}": true, "DELETE /v1/identities/{id}": true,
 		"GET /v1/sessions": true, "DELETE /v1/sessions": true, "GET /v1/sessions/{id}": true, "DELETE /v1/sessions/{id}": true,
 		"GET /tenant": true, "GET /tenant/{cid}": true, "PUT /tenant": true, "POST /tenant/customer": true,
 		"GET /tenant/customers": true, "GET /tenant/customers/{cid}": true,
@@ -154,6 +158,9 @@ func TestDocumentsAreServed(t *testing.T) {
 			}
 			if has := bytes.Contains(w.Body.Bytes(), []byte(`"contentMediaType"`)); has != (version == "3.1.0") {
 				t.Errorf("it has contentMediaType: %v", has)
+			}
+			if has := bytes.Contains(w.Body.Bytes(), []byte(`schemas/Passage","`)); has != (version == "3.1.0") {
+				t.Errorf("a reference has something beside it: %v", has)
 			}
 		})
 	}

@@ -102,6 +102,9 @@ type UsersQuery struct {
 // Resolve tells what was given from what was left out.
 func (q *UsersQuery) Resolve(hc huma.Context) []error {
 	q.filter = filterGiven[resolvers.UserFilter](hc, &q.UserFilter)
+	if q.filter.CustomerID != nil && hc.Query("subtree") == "" {
+		q.Subtree = true
+	}
 	q.found = q.Subtree || anyGiven(hc, &q.UserFilter, &q.OrderQuery)
 	return nil
 }

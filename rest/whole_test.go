@@ -2,6 +2,7 @@ package rest
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"canopy/graph/generated"
+	"canopy/internal/extract"
 )
 
 // bodies are the components by which REST shows an object of the graph, where it is not one of the
@@ -62,6 +64,7 @@ var graphOnly = map[string]string{
 	"Context.version":            "REST has ETag",
 	"Document.version":           "REST has ETag",
 	"Role.version":               "REST has ETag",
+	"IdentityProvider.version":   "REST has ETag",
 	"Secret.version":             "REST has ETag",
 	"WebhookDestination.version": "REST has ETag",
 	"Account.version":            "its answers show other rows, too",
@@ -76,6 +79,8 @@ var graphOnly = map[string]string{
 	"changePassword": "a page for it has a login, and the graph",
 	"enableTotp":     "two-factor is set up in a browser", "confirmTotp": "as enableTotp", "disableTotp": "as enableTotp", "regenerateRecoveryCodes": "as enableTotp",
 	"createWebhookDestination.customerId": "REST has the caller's own company here",
+	"webhookDestinations.customerId":      "as createWebhookDestination.customerId", "webhookDestinations.after": "REST lists all",
+	"regions.all": "REST has a path for all, and one for those to choose from",
 }
 
 // decisions are the entries of graphOnly that a test has come by.
@@ -155,7 +160,7 @@ func isObject(schema *ast.Schema, def *ast.Definition) bool {
 }
 
 // TestRESTTakesEveryField compares the inputs of mutations with what the operations take that are
-// behind the same rule. Every query has an operation behind its rule, too.
+// behind the same rule. Every query has an operation behind its rule, too, which takes its arguments.
 func TestRESTTakesEveryField(t *testing.T) {
 	_, registry := testDoor(t)
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
@@ -165,6 +170,7 @@ func TestRESTTakesEveryField(t *testing.T) {
 			behind[e.Rule.Field] = append(behind[e.Rule.Field], e)
 		}
 	}
+	paged := []string{"filter", "first", "last", "before"} // its members are parameters; REST has a limit, and pages go onward
 	decided := decisions{}
 	for _, m := range schema.Mutation.Fields {
 		endpoints := behind["Mutation."+m.Name]
@@ -182,8 +188,53 @@ func TestRESTTakesEveryField(t *testing.T) {
 		if len(behind["Query."+q.Name]) == 0 && !strings.HasPrefix(q.Name, "__") && !decided.graphOnly(q.Name) {
 			t.Errorf("%s is not in REST: no operation is behind its rule", q.Name)
 		}
+		for _, a := range q.Arguments {
+			takes := func(e Endpoint) bool { return taken(registry.OpenAPI(), e)[e.NameOf(a.Name)] }
+			if endpoints := behind["Query."+q.Name]; len(endpoints) > 0 && !slices.Contains(paged, a.Name) && !slices.ContainsFunc(endpoints, takes) && !decided.graphOnly(q.Name+"."+a.Name) {
+				t.Errorf("%s.%s is not in REST: none of the operations behind its rule takes it", q.Name, a.Name)
+			}
+		}
 	}
 	decided.needed(t, func(name string) bool { return strings.ToLower(name[:1]) == name[:1] })
+}
+
+// TestRESTTakesEveryFilter compares the filters of lists with the parameters of the operations that give the same rows.
+func TestRESTTakesEveryFilter(t *testing.T) {
+	_, registry := testDoor(t)
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	lists := map[string][]Endpoint{} // by the filter's name
+	for _, def := range schema.Types {
+		for _, f := range def.Fields {
+			if a := f.Arguments.ForName("filter"); a != nil && def.Kind == ast.Object {
+				for _, e := range Endpoints(registry) {
+					if e.Rule != nil && e.Rule.Field == def.Name+"."+f.Name {
+						lists[a.Type.Name()] = append(lists[a.Type.Name()], e)
+					}
+				}
+			}
+		}
+	}
+	if len(lists) < 9 {
+		t.Fatalf("only %d filters have operations", len(lists))
+	}
+	for filter, endpoints := range lists {
+		for _, f := range schema.Types[filter].Fields {
+			takes := func(e Endpoint) bool { return taken(registry.OpenAPI(), e)[f.Name] }
+			if f.Name != "or" && !slices.ContainsFunc(endpoints, takes) {
+				t.Errorf("%s.%s is not in REST: no list takes it", filter, f.Name)
+			}
+		}
+	}
+}
+
+// TestFormatsAreFilters: documents of each format that is read can be asked for.
+func TestFormatsAreFilters(t *testing.T) {
+	field, _ := reflect.TypeFor[DocumentFilter]().FieldByName("Format")
+	for _, f := range extract.Formats {
+		if !slices.Contains(strings.Split(field.Tag.Get("enum"), ","), string(f)) {
+			t.Errorf("the filter has no %s", f)
+		}
+	}
 }
 
 // restOnly is what only REST has, with the reason: operations that take no token, as every field of the graph asks for one.
@@ -191,6 +242,7 @@ var restOnly = map[string]string{
 	"exchangeToken": "as the platform's tokens are had by it", "getKeys": "as exchangeToken", "getServerMetadata": "as exchangeToken",
 	"logIn": "as exchangeToken", "openSession": "as exchangeToken", "refreshSession": "as exchangeToken", "endSession": "the cookie is sent to its path alone",
 	"setPassword": "the link of a mail stands for a token", "requestReset": "who asks has lost the password", "settleEmail": "as setPassword",
+	"beginSignOn": "a browser goes there", "finishSignOn": "a browser comes back there", "signedOutElsewhere": "identity providers call it", "signOut": "the cookie is sent to its path alone",
 	"getArchive": "a link stands for the token, and leads to a file", "getLinkedOriginal": "as getArchive",
 }
 

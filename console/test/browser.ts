@@ -49,7 +49,8 @@ export async function openFor(t: TestContext, addresses: readonly string[], { co
   const wrong: string[] = [];
   context.on("console", (message) => void (message.type() === "error" && !complaints.test(message.text()) && wrong.push(message.text())));
   context.on("weberror", (error) => void wrong.push(String(error.error())));
-  context.on("request", (request) => void (/^(data|blob):/.test(request.url()) || hosts.includes(new URL(request.url()).host) || wrong.push(`asked ${request.url()}`)));
+  // A PDF is shown by a page of the browser's own.
+  context.on("request", (request) => void (/^(data|blob|chrome|chrome-extension):/.test(request.url()) || hosts.includes(new URL(request.url()).host) || wrong.push(`asked ${request.url()}`)));
   await context.addInitScript(() => document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => console.error("refused by the policy:", violatedDirective, blockedURI)));
   const page = await context.newPage();
   t.after(async () => {

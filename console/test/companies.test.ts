@@ -62,6 +62,9 @@ test("create a company, with what is wrong beside its field, and change it", asy
   await details.getByLabel("Name", { exact: true }).fill("Dune Web");
   await details.getByRole("button", { name: "Save" }).click();
   await page.getByRole("treeitem", { name: "Dune Web" }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("treeitem", { name: "Dune Online" }).waitFor();
+  await page.waitForFunction(() => [...document.querySelectorAll("input")].some(({ value }) => value === "Dune Online"));
 });
 
 test("find anything from anywhere", async (t) => {
@@ -74,6 +77,14 @@ test("find anything from anywhere", async (t) => {
   await accessible(page, "search");
   await page.keyboard.press("Enter");
   await page.getByRole("region", { name: "Alpine Hydro" }).waitFor();
+  await page.getByRole("button", { name: "Search" }).first().click();
+  for (const [words, name] of [["two-factor", "Profile"], ["limits", "Limits and use"], ["deliv", "Deliveries"], ["secr", "Secrets"]]) {
+    await box.fill(words!);
+    await page.getByRole("option", { name: new RegExp(`^${name}`) }).first().waitFor();
+  }
+  await box.fill("limits");
+  await page.getByRole("option", { name: /^Limits and use/ }).click();
+  await page.getByRole("region", { name: "Limits and use" }).waitFor();
   await page.getByRole("button", { name: "Search" }).first().click();
   await box.fill("xyzzyx");
   await page.getByText("Nothing goes by “xyzzyx”").waitFor();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, ada, greta, mira, open, signIn, url } from "./visit.js";
+import { accessible, ada, greta, mira, open, pdfOf, signIn, url } from "./visit.js";
 
 const text = (words: string) => Buffer.from(words);
 const tides = { name: "tides.md", mimeType: "text/markdown", buffer: text("# Harbour\n\nThe spring tide floods the quay in March.\n\n# Kitchen\n\nSoup is served at noon.\n") };
@@ -144,4 +144,59 @@ test("a busy platform and a lost connection are told in words, and what was refu
   await page.unrouteAll();
   await uploads.getByRole("button", { name: "Try again: tides.md" }).click();
   await page.getByRole("option", { name: /tides\.md.*Searchable/i }).waitFor();
+});
+
+test("a document’s file, its text and its pieces stand beside each other, and go to the same page", async (t) => {
+  const page = await open(t);
+  const sentences = ["The boat house opens at eight.", "Life jackets are in the red locker.", "In a storm the harbour master raises two black flags."];
+  const handbook = { name: "handbook.pdf", mimeType: "application/pdf", buffer: await pdfOf(t, sentences.map((words) => `${words} `.repeat(90))) };
+  await signIn(page, ada, "/console/contexts/new");
+  await page.getByLabel("Name", { exact: true }).fill("Boat house");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByLabel("Add documents").first().setInputFiles([handbook, tides]);
+  await page.getByRole("option", { name: /handbook\.pdf.*Searchable/i }).waitFor();
+  await page.getByRole("option", { name: /tides\.md.*Searchable/i }).waitFor();
+  await page.getByRole("link", { name: "Search", exact: true }).click();
+  await page.getByLabel("What are you looking for?").fill("black flags in a storm");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: /^Open the document here: handbook\.pdf/ }).first().click();
+
+  // The sentence is marked in its piece, and its page of the file is open.
+  const sentence = page.getByRole("article").locator("mark", { hasText: "two black flags" });
+  await sentence.waitFor();
+  await page.waitForFunction(() => {
+    const mark = document.querySelector(".chunk[data-at] mark")?.getBoundingClientRect();
+    const within = document.querySelector(".chunks")?.getBoundingClientRect();
+    return mark && within && mark.top >= within.top && mark.bottom <= within.bottom;
+  });
+  const file = page.getByTitle("The file handbook.pdf");
+  assert.match((await file.getAttribute("src"))!, /^blob:.*&page=3$/);
+  await page.waitForFunction(() => document.querySelector("iframe")?.contentDocument === null || document.querySelector("iframe")?.contentDocument?.contentType === "application/pdf");
+  assert.equal(await page.getByLabel("Page", { exact: true }).inputValue(), "3");
+  await accessible(page, "document-file");
+
+  await page.getByRole("button", { name: "Page before" }).click();
+  await page.waitForURL(/[?&]page=2$/);
+  assert.match((await file.getAttribute("src"))!, /&page=2$/);
+  await page.getByRole("article").getByText("Life jackets").first().waitFor();
+  await page.getByText("Running text").click();
+  await page.getByLabel("Page", { exact: true }).fill("1");
+  await page.keyboard.press("Enter");
+  await page.getByRole("article").getByText("opens at eight").first().waitFor();
+  await page.getByText("from page 1", { exact: true }).waitFor();
+  assert.equal(await page.getByText(/^Piece 1 of/).count(), 0, "a text that runs on names its pieces");
+  await accessible(page, "document-text");
+  await page.getByText("About it", { exact: true }).click();
+  await page.getByText("application/pdf").waitFor();
+  assert.equal(await file.count(), 0);
+
+  // A text is shown by its characters. On a telephone the file is loaded by those who ask for it.
+  await page.goto(page.url().replace(/\/documents.*/, ""));
+  await page.getByRole("option", { name: /tides\.md/ }).click();
+  await page.getByLabel("The file", { exact: true }).getByText("# Kitchen").waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.getByText("Name of the file").waitFor();
+  await page.getByText("The file", { exact: true }).click();
+  await page.getByLabel("The file", { exact: true }).getByText("# Kitchen").waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "the document is wider than a telephone");
 });

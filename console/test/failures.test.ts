@@ -52,3 +52,24 @@ test("a slow platform: what is awaited is shown, and nothing is sent twice", asy
   await page.getByText("The role Slow is there.").waitFor();
   assert.equal(sent, 1);
 });
+
+test("a switch shows at once what it will be, and turns back where the platform refuses", async (t) => {
+  const page = await open(t, { complaints: /status of 403/ });
+  await signIn(page, greta, "/console/people");
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).click();
+  const rights = page.getByRole("region", { name: "What they may do, and why" });
+  const turnOff = rights.getByRole("button", { name: /^Turn off: Viewer/ }).first();
+  await turnOff.waitFor();
+  let answer = () => {};
+  const later = new Promise<void>((done) => (answer = done));
+  await page.route(`${url}/graphql`, async (route) => {
+    if (!route.request().postData()?.includes("setPermissionDisabled")) return route.fallback();
+    await later;
+    await route.fulfill({ status: 403, json: { data: null, errors: [{ message: "this is not for you", extensions: { code: "FORBIDDEN" } }] } });
+  });
+  await turnOff.click();
+  await rights.getByText("turned off").first().waitFor();
+  answer();
+  await page.getByText("This is not for you").waitFor();
+  await rights.getByText("turned off").waitFor({ state: "detached" });
+});

@@ -19,6 +19,11 @@ test("suspend a company and resume it", async (t) => {
   await accessible(page, "suspend");
   await dialog.getByRole("button", { name: "Suspend" }).click();
   await page.getByRole("treeitem", { name: /Brightwater Health suspended/i }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("treeitem", { name: "Brightwater Health", exact: true }).waitFor();
+  await panel.getByRole("button", { name: "Suspend" }).click();
+  await dialog.getByRole("button", { name: "Suspend" }).click();
+  await page.getByRole("treeitem", { name: /Brightwater Health suspended/i }).waitFor();
   await panel.getByRole("button", { name: "Resume" }).click();
   await page.getByRole("treeitem", { name: "Brightwater Health", exact: true }).waitFor();
 });
@@ -57,6 +62,8 @@ test("move a company, after what changes was shown", async (t) => {
   await details.getByRole("link", { name: "Alpine Hydro" }).waitFor();
   await page.getByRole("treeitem", { name: "Dune Retail", level: 4 }).waitFor();
   assert.equal(await page.getByRole("treeitem", { name: "Dune Retail", level: 2 }).count(), 0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("treeitem", { name: "Dune Retail", level: 2 }).waitFor();
 });
 
 test("limits and what is used of them; who may set them", async (t) => {
@@ -73,6 +80,11 @@ test("limits and what is used of them; who may set them", async (t) => {
   await usage.getByRole("button", { name: "Save" }).click();
   await usage.getByText(/of 2, full/).waitFor();
   await usage.getByText("limit of Alpine Energy").first().waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await usage.getByText(/of 2, full/).waitFor({ state: "detached" });
+  await usage.getByRole("button", { name: "Change the limits" }).click();
+  await usage.getByLabel("Companies below").fill("2");
+  await usage.getByRole("button", { name: "Save" }).click();
 
   const owner = await open(t);
   await signIn(owner, greta, new URL(page.url()).pathname);
@@ -97,5 +109,9 @@ test("billing, with what is wrong beside its field", async (t) => {
   await billing.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved").waitFor();
   await page.goto(`${url}${new URL(page.url()).pathname}`);
+  await page.waitForFunction(() => [...document.querySelectorAll("input")].some(({ value }) => value === "Bern"));
+  await billing.getByLabel("City").fill("Thun");
+  await billing.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
   await page.waitForFunction(() => [...document.querySelectorAll("input")].some(({ value }) => value === "Bern"));
 });

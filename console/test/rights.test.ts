@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, greta, jonas, mira, open, signIn, sofia, url } from "./visit.js";
+import { graph } from "./made.js";
+import { accessible, ada, greta, jonas, mira, open, signIn, sofia, url } from "./visit.js";
 
 test("who may do what and why; take a permission away, give another, turn it off", async (t) => {
   const page = await open(t);
@@ -86,12 +87,17 @@ test("a role of one's own: made of another, changed by two people at once, and d
   await role.getByLabel("What it is for").fill("Reads what was done");
   await role.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.waitForFunction(() => ![...document.querySelectorAll("input, textarea")].some((field) => (field as HTMLInputElement).value === "Reads what was done"));
+  assert.equal(await role.getByLabel("billing.read").isChecked(), false);
 
   await role.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete the role Auditor?" });
   await accessible(page, "role-delete");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await column.waitFor({ state: "detached" });
+  await page.getByRole("alert").filter({ hasText: "The role Auditor is deleted." }).getByRole("button", { name: "Undo" }).click();
+  await column.waitFor();
 });
 
 test("who may not give rights reads roles, and changes none", async (t) => {
@@ -133,6 +139,22 @@ test("an API key: its secret once, another secret, and the end of it", async (t)
   await key.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("dialog", { name: "Revoke Nightly export?" }).getByRole("button", { name: "Revoke" }).click();
   await key.getByText("This key is revoked").waitFor();
+});
+
+test("the address of a key leads to it, however many there are", async (t) => {
+  const page = await open(t);
+  const one = "createApiKey(input: { name: \"One of many\", features: [\"company.read\"] }) { apiKey { databaseId } }";
+  const twenty = `mutation { ${Array.from({ length: 20 }, (_, number) => `key${number}: ${one}`).join(" ")} }`;
+  let last = 0;
+  for (let round = 0; round < 6; round++) {
+    const { key19 } = await graph<{ key19: { apiKey: { databaseId: number } } }>(ada, twenty, {});
+    last = key19.apiKey.databaseId;
+  }
+  await signIn(page, ada, `/console/keys/${last}`);
+  const key = page.getByRole("region", { name: "One of many" });
+  await key.getByRole("button", { name: "Revoke" }).waitFor();
+  await page.goto(`${url}/console/keys/${last + 1000}`);
+  await page.getByRole("heading", { name: "This is not here" }).waitFor();
 });
 
 test("each role sees what it may use, and no more", async (t) => {

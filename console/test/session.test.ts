@@ -177,3 +177,14 @@ function codeOf(secret: string, later = 0): string {
   const hash = createHmac("sha1", key).update(step).digest();
   return String((hash.readUInt32BE(hash[19]! & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }
+
+test("to one’s company’s sign-in, where there is one", async (t) => {
+  const page = await open(t, { complaints: /status of 404/ });
+  await page.goto(`${url}/console/sign-in`);
+  await page.getByLabel("E-mail").fill("somebody@unknown.example");
+  await page.getByRole("button", { name: "Go to your company’s sign-in" }).click();
+  await page.getByRole("alert").getByText("No company has set a sign-in of its own up for somebody@unknown.example").waitFor();
+  await page.goto(`${url}/console/sign-in?sso=sso_waiting`);
+  await page.getByRole("alert").getByText("You are known now, and have no access yet").waitFor();
+  await accessible(page, "sign-in-waiting");
+});

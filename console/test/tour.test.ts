@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ada, linkFor, open, receivers, signIn } from "./visit.js";
+import { ada, linkFor, open, pdfOf, receivers, signIn } from "./visit.js";
 
 const otto = { email: "otto@boathouse.example", password: "correct horse battery staple" };
 const pages = ["The boat house opens at eight.", "Life jackets are in the red locker.", "In a storm the harbour master raises two black flags."];
@@ -38,9 +38,7 @@ test("the first ten minutes: from a company to a delivery that is sent again", a
   await other.getByRole("heading", { name: "Welcome, Otto" }).waitFor();
 
   // A document of several pages, and a sentence with its page.
-  const paper = await (await open(t)).context().newPage();
-  await paper.setContent(pages.map((words) => `<p style="break-after: page">${`${words} `.repeat(20)}</p>`).join(""));
-  const handbook = { name: "handbook.pdf", mimeType: "application/pdf", buffer: await paper.pdf() };
+  const handbook = { name: "handbook.pdf", mimeType: "application/pdf", buffer: await pdfOf(t, pages.map((words) => `${words} `.repeat(20))) };
   await menu.getByRole("link", { name: "Contexts" }).click();
   await page.getByRole("link", { name: "Create a context" }).first().click();
   await page.getByLabel("Name", { exact: true }).fill("Boat house");
@@ -66,13 +64,13 @@ test("the first ten minutes: from a company to a delivery that is sent again", a
   await menu.getByRole("link", { name: "Agents" }).click();
   await page.getByRole("link", { name: "New agent" }).first().click();
   await page.getByLabel("Name", { exact: true }).fill("Boat answers");
-  await page.getByLabel("Find in documents").check();
+  await page.getByLabel("Find and answer").check();
   await page.getByLabel("Context").waitFor();
   await page.getByRole("button", { name: "Create", exact: true }).click();
   await page.getByRole("link", { name: "Test", exact: true }).click();
   await page.getByRole("button", { name: "Publish, and test it" }).click();
-  await page.getByLabel("Input").fill('{"question": "black flags in a storm"}');
-  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByLabel("question").fill("black flags in a storm");
+  await page.keyboard.press("Enter");
   const run = page.getByRole("region", { name: "Run", exact: true });
   await run.getByRole("status").getByText("finished").waitFor();
   const output = run.getByRole("region", { name: "Output" });

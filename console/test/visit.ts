@@ -53,6 +53,13 @@ export async function accessible(page: Page, name: string): Promise<void> {
   }
 }
 
+/** A PDF with a page for each text. */
+export async function pdfOf(t: TestContext, texts: readonly string[]): Promise<Buffer> {
+  const paper = await (await open(t)).context().newPage();
+  await paper.setContent(texts.map((text) => `<p style="break-after: page">${text}</p>`).join(""));
+  return paper.pdf();
+}
+
 /** The newest link that somebody was sent by mail, once there is one. */
 export async function linkFor(email: string): Promise<string> {
   const folder = setting("MAILS");

@@ -93,6 +93,12 @@ test("change a destination, rotate its secret, verify signatures, turn it off an
   await form.getByLabel("Over the body and the time").check();
   await form.getByRole("button", { name: "Save" }).click();
   await panel.getByText("Over the body and the time").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await panel.getByText("Over the body", { exact: true }).waitFor();
+  await panel.getByRole("link", { name: "Edit" }).click();
+  await form.getByLabel("Over the body and the time").check();
+  await form.getByRole("button", { name: "Save" }).click();
+  await panel.getByText("Over the body and the time").waitFor();
   await panel.getByRole("link", { name: "Verify signatures" }).click();
   const verify = page.getByRole("region", { name: "Verify signatures" });
   for (const [language, line] of [["Go", "func verified"], ["TypeScript", "export function verified"], ["Python", "def verified"]] as const) {

@@ -26,6 +26,11 @@ func grow(s *platform.Platform, parent int64, customers, users int) {
 			WHERE a.customer_id = $1`, id, users)
 		growAgents(s, s.Account(id, "builder"), users)
 		s.SQL(`INSERT INTO secrets (customer_id, name, value) SELECT $1, 'N' || n, '' FROM generate_series(1, $2) n`, id, users)
+		s.SQL(`WITH p AS (INSERT INTO identity_providers (customer_id, name, issuer, client_id, client_secret, domains, default_role_id)
+				SELECT $1, 'P', 'https://p.example', 'c', '', ARRAY['d' || n || '.example'], (SELECT max(id) FROM roles WHERE customer_id = $1) FROM generate_series(1, $2) n RETURNING id, domains),
+				d AS (INSERT INTO domain_claims (customer_id, domain, token) SELECT $1, domains[1], 't' FROM p)
+			INSERT INTO user_identities (user_id, provider_id, subject, email)
+			SELECT m.user_id, p.id, m.user_id::text, m.email FROM memberships m, p WHERE m.customer_id = $1`, id, users)
 		s.SQL(`WITH d AS (INSERT INTO webhook_destinations (customer_id, url, secret) SELECT $1, $3, '' FROM generate_series(1, $2) RETURNING id)
 			INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, completed_at, log)
 			SELECT $1, id, 'evt_' || id, 'run.started', '{}', 'delivered', now(), '[{"at": "2026-01-01T00:00:00Z", "durationMs": 1}]' FROM d`, id, users, platform.PublicURL)

@@ -42,6 +42,7 @@ func graphRows() []graphRow {
 	rows = append(rows, permissionMutations()...)
 	rows = append(rows, keyAndRoleMutations()...)
 	rows = append(rows, contextGraphRows()...)
+	rows = append(rows, identityGraphRows()...)
 	return append(rows, ownMutations()...)
 }
 

@@ -21,7 +21,8 @@ var used = map[string]string{
 	"enableTotp": "the name in a link", "confirmTotp": "a code", "disableTotp": "a code", "regenerateRecoveryCodes": "a password",
 	"requestEmailChange": "a link", "changePassword": "a password", "revokeOtherSessions": "which sessions end",
 	"createUsers": "each as createUser: TestBulk", "createPermissions": "each as createPermission: TestBulk", "removeUsers": "who leaves",
-	"uploadDocument": "a file", "startRun": "a run's input", "cancelRun": "the key of a run",
+	"verifyIdentityDomain": "what to ask the DNS for",
+	"uploadDocument":       "a file", "startRun": "a run's input", "cancelRun": "the key of a run",
 	"testWebhookDestination": "the type of a delivery", "recoverWebhookDeliveries": "which deliveries",
 }
 

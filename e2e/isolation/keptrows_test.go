@@ -28,7 +28,8 @@ var toldAs = map[string]string{
 	"createCustomer.parentId": "parent", "moveCustomer.parentId": "parent", "createCustomer.regionId": "region", "createUser.name": "", "createAgent.accountId": "account",
 	"createApiKey.customerId": "", "createRole.customerId": "", "createWebhookDestination.customerId": "",
 	"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": "",
-	"setLimits.limits":   "", // each by its name: TestLimitsAreTold
+	"setLimits.limits":                     "", // each by its name: TestLimitsAreTold
+	"createIdentityProvider.defaultRoleId": "defaultRole", "updateIdentityProvider.defaultRoleId": "defaultRole", "createIdentityProvider.customerId": "customer",
 	"updateSecret.value": "", // it tells that it was changed: TestSecretsAreManaged
 }
 
@@ -42,7 +43,7 @@ func (y *yard) writeRows() []writeRow {
 	of := map[string]string{"accountId": "account { databaseId }", "applicationId": "application { databaseId }", "customerId": "customer { databaseId }", "userId": "user { databaseId }"}
 	sealed := map[string]string{"customerId": "customer { databaseId }", "value": ""}
 	account := a.Account(a.target, "tenant")
-	return []writeRow{
+	return append(a.identityWrites(), []writeRow{
 		{mutation: "createCustomer", app: "tenant", shown: admin, gives: object{
 			"parentId": a.freshCustomer(), "name": a.unique(), "regionId": a.region(), "canAddCustomers": true, "descendantsCanAdd": true, "email": a.freshMail(),
 			"firstName": "Ada", "lastName": "Lovelace", "assistant": true, "builder": true, "tenant": false,
@@ -90,7 +91,7 @@ func (y *yard) writeRows() []writeRow {
 		{mutation: "updateWebhookDestination", app: "builder", names: object{"id": y.freshDestination(a)}, shown: map[string]string{"allEvents": ""}, gives: object{
 			"url": platform.PublicURL + "/new", "name": a.unique(), "events": []string{"run.started"}, "allEvents": false, "enabled": false, "signing": "STANDARD",
 		}},
-	}
+	}...)
 }
 
 // freshCustomer is a company that may do all that its flags allow.

@@ -36,7 +36,7 @@ func billingBody(*ask) any { return object{"billingName": secretMark} }
 
 // restRows has at least one row for every documented operation.
 func restRows() []restRow {
-	return slices.Concat(customerRows(), sessionRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows())
+	return slices.Concat(customerRows(), sessionRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows(), identityRESTRows())
 }
 
 func customerRows() []restRow {
@@ -115,6 +115,7 @@ func userRows() []restRow {
 		{op: "listUsersOf", path: onCustomer, want: reach},
 		{op: "listUsers/subtree", query: func(*ask) string { return "subtree=true&orderBy=-email" }, want: shared},
 		{op: "listUsersOf/subtree", path: onCustomer, query: func(*ask) string { return "subtree=true&hasPassword=true" }, want: reach},
+		{op: "listUsers/company", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
 		{op: "createUser", body: func(a *ask) any {
 			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
 		}, want: reach},

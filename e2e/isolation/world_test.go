@@ -44,7 +44,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, change ...func(*config.Config)) *world {
-	s := platform.Start(t, change...)
+	s := platform.Start(t, append(change, platform.NewDNS(t).Asked)...)
 	w := &world{Platform: s, homes: map[who]int64{}}
 	w.m, w.q = resolvers.Mutation{Resolver: s.App.Resolver}, resolvers.Query{Resolver: s.App.Resolver}
 	var err error

@@ -94,6 +94,11 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 		"appAccountId": s.Account(customer, "tenant"), "appRoleId": s.RoleID(customer, "tenant", "Quill role"), "email": "everywhere@quill.example",
 	})
 	s.Must(http.StatusCreated, "POST", "/v1/secrets", builder, map[string]any{"name": "QUILL", "value": "quill"})
+	provider := s.Must(http.StatusCreated, "POST", "/v1/identity-providers", owner, map[string]any{
+		"name": "Quill", "issuer": "https://93.184.216.34/quill", "clientId": "quill", "clientSecret": "quill", "domains": []string{"quill.example"},
+	}).ID(t, "id")
+	s.SQL(`INSERT INTO user_identities (user_id, provider_id, subject, email) SELECT id, $1, 'quill', email FROM users WHERE email = $2`, provider, email)
+	s.SQL(`INSERT INTO provider_sessions (session_id, provider_id, subject, sid, id_token, signed_in_at) SELECT max(id), $1, 'quill', '', '', now() FROM sessions`, provider)
 	id, _ := s.Subscribe(tenant, platform.PublicURL, "run.completed")
 	s.Subscribe(tenant, platform.PublicURL, "audit.*")
 	s.Must(http.StatusNoContent, "DELETE", platform.Hooks+"/destinations/"+platform.Decimal(id), tenant, nil)
@@ -198,6 +203,7 @@ func TestCompaniesAreErased(t *testing.T) {
 var notFurnished = map[string]string{
 	"app_instances": "the platform's own", "applications": "the platform's own", "default_limits": "the platform's own", "regions": "the platform's own",
 	"sealing_keys": "the platform's own", "signing_keys": "the platform's own", "blob_deletions": "what is deleted",
+	"used_states":    "of a few minutes",
 	"delivery_holds": "only while a worker finds a day full",
 	"email_changes":  "a person's: TestEraseUser", "recovery_codes": "a person's: TestEraseUser",
 }

@@ -63,7 +63,7 @@ func TestFinding(t *testing.T) {
 		{"users", "email", `{}`, `[{field: NAME}, {field: EMAIL, direction: DESC}]`, "bob@apple.example bob@medlar.example bob@pear.example bob@quince.example zoe@apple.example zoe@medlar.example zoe@pear.example zoe@quince.example", "/tenant/users/{c}?subtree=true&orderBy=name,-email", "email"},
 		{"users", "email", `{hasPassword: true}`, `[{field: EMAIL, direction: DESC}]`, "zoe@quince.example zoe@pear.example zoe@medlar.example zoe@apple.example", "/tenant/users/{c}?subtree=true&hasPassword=true&orderBy=-email", "email"},
 		{"users", "email", `{email: "BOB@pear.example"}`, `[]`, "bob@pear.example", "/tenant/users/{c}?subtree=true&email=BOB@pear.example", "email"},
-		{"users", "email", fmt.Sprintf(`{customerId: %d}`, apple), `[{field: EMAIL}]`, "bob@apple.example zoe@apple.example", fmt.Sprintf("/tenant/users/%d?orderBy=email", apple), "email"},
+		{"users", "email", fmt.Sprintf(`{customerId: %d}`, apple), `[{field: EMAIL}]`, "bob@apple.example zoe@apple.example", fmt.Sprintf("/tenant/users/{c}?customerId=%d&orderBy=email", apple), "email"},
 		{"users", "email", `{lastAccessSince: "2026-01-01T00:00:00Z", hasPassword: true}`, `[{field: EMAIL}]`, "zoe@apple.example zoe@medlar.example zoe@pear.example zoe@quince.example", "/tenant/users/{c}?subtree=true&lastAccessSince=2026-01-01T00:00:00Z&orderBy=email", "email"},
 		{"users", "email", `{lastAccessSince: "2026-02-01T00:00:00Z"}`, `[]`, "", "/tenant/users/{c}?subtree=true&lastAccessSince=2026-02-01T00:00:00Z", "email"},
 		{"permissions", "user.email", `{disabled: true}`, `[{field: ID}]`, "bob@pear.example bob@apple.example bob@quince.example bob@medlar.example", "", ""},
@@ -179,9 +179,13 @@ func TestFindingRefuses(t *testing.T) {
 	}
 	for _, path := range []string{
 		"/tenant/customers?orderBy=size", "/tenant/customers?orderBy=name,name", "/tenant/customers?level=deep", "/tenant/customers?orderBy=name&after=" + globalid.ID{Type: "User", Int: 1}.Global(),
-		"/tenant/users?hasPassword=maybe", "/tenant/users?ids=0", "/v1/permissions?orderBy=id,createdAt,lastAccess,id", "/v1/permissions?customerId=0",
+		"/tenant/users?hasPassword=maybe", "/tenant/users?customerId=0", "/tenant/users?ids=0", "/v1/permissions?orderBy=id,createdAt,lastAccess,id", "/v1/permissions?customerId=0",
 		"/tenant/customers?createdSince=yesterday",
 	} {
 		s.Must(http.StatusBadRequest, http.MethodGet, path, root, nil)
 	}
+	desk, alpine := s.RootAs("assistant"), s.Customer("Alpine Energy")
+	s.Refused(t, "FORBIDDEN", desk, `query($id: ID) { documents(customerId: $id) { nodes { id } } }`, map[string]any{"id": alpine})
+	s.Must(http.StatusForbidden, http.MethodGet, fmt.Sprintf("/v1/documents?customerId=%d", alpine), desk, nil)
+	s.Must(http.StatusOK, http.MethodGet, "/v1/documents?customerId=1", desk, nil)
 }

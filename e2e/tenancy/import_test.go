@@ -178,6 +178,8 @@ func varied(t *testing.T, s *platform.Platform) {
 	})
 	s.Mutate(root, "createRole", "role { name }", map[string]any{"applicationId": 2, "customerId": pit, "name": "Foreman", "isOwner": true, "features": []string{"context.read"}})
 
+	s.Must(201, "POST", "/v1/identity-providers", rosa, map[string]any{"name": "Pit", "issuer": "https://93.184.216.34/pit", "clientId": "pit", "clientSecret": "hush"})
+
 	notes := s.NewContext(desk, "Notes")
 	s.Mutate(desk, "updateContext", "context { name }", map[string]any{
 		"id": notes, "caption": "Notes of the pit", "topN": 3, "scoreThreshold": .25, "searchMode": "HYBRID", "denseWeight": .75, "logsQueries": true, "chunkSize": 50, "overlap": .5, "embeddingModel": "canopy-lexical-1",

@@ -43,7 +43,10 @@ const (
 	parityUsage       = `query($c: ID) { customer(id: $c) { usage { name used limit limitedBy { id: databaseId name regionId level } } } }`
 	parityInvitations = `query($c: ID) { customer(id: $c) { invitations { id: databaseId email status createdAt expiresAt customer { databaseId } } } }`
 	parityRoles       = `query($c: ID) { roles(customerId: $c) { ` + parityRole + ` } }`
-	paritySecrets     = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
+	parityProviders   = `query($c: ID) { customer(id: $c) { identityProviders { id: databaseId name issuer clientId domains
+		claims { domain status recordName recordValue provenAt checkedAt missingSince } defaultRole { databaseId } required enabled redirectUri backchannelLogoutUri createdAt updatedAt customer { databaseId } } } }`
+	parityIdentities = `query($c: ID) { customer(id: $c) { users(first: 50) { nodes { databaseId identities { id: databaseId subject email createdAt lastUsedAt provider { databaseId } user { databaseId } } } } } }`
+	paritySecrets    = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
 )
 
 // doors asks both doors for the same.
@@ -152,6 +155,12 @@ func furnish(s *platform.Platform, customers map[string]int64) {
 		"businessId": "FN 1 x", "taxId": "ATU1", "addressLine1": "Bahnhofstraße 1", "addressLine2": "Tür 2", "city": "Wörgl", "state": "Tirol", "countryCode": "AT",
 	})
 	s.SQL(`INSERT INTO secrets (customer_id, name, value) VALUES ($1, 'ONE', ''), ($1, 'TWO', '')`, customers["Alpine Hydro"])
+	provider := s.Must(201, "POST", "/v1/identity-providers", s.Root(), map[string]any{
+		"customerId": customers["Alpine Hydro"], "name": "Hydro's", "issuer": "https://93.184.216.34/hydro", "clientId": "hydro", "clientSecret": "x",
+		"domains": []string{"hydro.example"}, "defaultRoleId": s.RoleID(0, "tenant", "Viewer"), "required": true,
+	}).ID(s.T, "id")
+	s.SQL(`UPDATE domain_claims SET proven_at = now(), checked_at = now(), missing_since = now()`)
+	s.SQL(`INSERT INTO user_identities (user_id, provider_id, subject, email) VALUES ($1, $2, 'mira', 'mira@hydro.example')`, s.UserID("mira@alpine.example"), provider)
 	s.SQL(`UPDATE accounts SET disabled = true WHERE id = $1`, s.Account(customers["Alpine Solar"], "assistant"))
 	s.Must(200, "PUT", fmt.Sprintf("/tenant/limits/%d", customers["Alpine Hydro"]), s.Root(), map[string]any{"limits": map[string]any{"users": 100}})
 	key := s.Must(201, "POST", "/v1/keys", s.Root(), map[string]any{
@@ -222,6 +231,7 @@ func (d *doors) compare(t *testing.T, token string, id int64) {
 	}
 	d.compareOptions(t, token, id, len(users.([]any)))
 	d.compareLists(t, token, id)
+	d.compareIdentities(t, token, id)
 	d.comparePermissions(t, token, id)
 	d.compareUsage(t, token, id)
 	d.compareAudit(t, token, id)
@@ -233,7 +243,9 @@ func (d *doors) compareLists(t *testing.T, token string, customer int64) {
 		"/v1/keys":        {parityKeys, "customer.apiKeys.nodes"},
 		"/v1/invitations": {parityInvitations, "customer.invitations"},
 		"/v1/secrets":     {paritySecrets, "customer.secrets"},
-		"/v1/roles":       {parityRoles, "roles"},
+
+		"/v1/identity-providers": {parityProviders, "customer.identityProviders"},
+		"/v1/roles":              {parityRoles, "roles"},
 	} {
 		shown := platform.Member(t, d.MustGQL(token, list.query, map[string]any{"c": customer}), list.rows).([]any)
 		// Roles have another order in the graph: by application.
@@ -248,9 +260,40 @@ func (d *doors) compareLists(t *testing.T, token string, customer int64) {
 					delete(row, edge)
 				}
 			}
+			asREST(row)
 			d.same(t, token, path+"/{id}", "", row, "{id}", fmt.Sprint(row["id"]))
 		}
 		d.same(t, token, path, "?customerId="+platform.Decimal(customer), shown)
+	}
+}
+
+// asREST has a row of identity providers as REST shows it.
+func asREST(row map[string]any) {
+	if role, has := row["defaultRole"].(map[string]any); has {
+		row["defaultRoleId"] = role["databaseId"]
+	}
+	delete(row, "defaultRole")
+	claims, _ := row["claims"].([]any)
+	for _, c := range claims {
+		claim := c.(map[string]any)
+		claim["status"] = strings.ToLower(claim["status"].(string))
+	}
+}
+
+// compareIdentities compares who the users of a company are at identity providers.
+func (d *doors) compareIdentities(t *testing.T, token string, customer int64) {
+	users := platform.Member(t, d.MustGQL(token, parityIdentities, map[string]any{"c": customer}), "customer.users.nodes").([]any)
+	for _, user := range users {
+		list := platform.Member(t, user, "identities").([]any)
+		for _, row := range list {
+			row := row.(map[string]any)
+			for edge, name := range map[string]string{"provider": "providerId", "user": "userId"} {
+				row[name] = platform.Member(t, row, edge+".databaseId")
+				delete(row, edge)
+			}
+			d.same(t, token, "/v1/identities/{id}", "", row, "{id}", fmt.Sprint(row["id"]))
+		}
+		d.same(t, token, "/v1/identities", fmt.Sprintf("?userId=%v", platform.Member(t, user, "databaseId")), list)
 	}
 }
 

@@ -36,6 +36,7 @@ func TestETags(t *testing.T) {
 	}
 	role := created("/v1/roles", root, map[string]any{"applicationId": 1, "name": "Tagged", "features": []string{"company.read"}})
 	secret := created("/v1/secrets", builder, map[string]any{"name": "TAGGED", "value": "x"})
+	provider := created("/v1/identity-providers", root, map[string]any{"name": "Tagged", "issuer": "https://93.184.216.34/", "clientId": "c", "clientSecret": "s"})
 	agent := created("/v1/agents", builder, map[string]any{"name": "Tagged"})
 	contextID := s.NewContext(assistant, "Tagged")
 	full := `{"name": "%d", "description": "", "caption": "", "toolsJson": "[]"}`
@@ -50,6 +51,7 @@ func TestETags(t *testing.T) {
 		{fmt.Sprintf("/v1/agents/%d", agent), builder, "PUT", "", `{"name": "%d"}`, 200},
 		{fmt.Sprintf("/v1/secrets/%d", secret), builder, "PUT", "", `{"name": "T%d"}`, 200},
 		{fmt.Sprintf("/v1/roles/%d", role), root, "PUT", "", `{"name": "%d"}`, 200},
+		{fmt.Sprintf("/v1/identity-providers/%d", provider), root, "PUT", "", `{"name": "%d"}`, 200},
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			if c.write == "" {
@@ -156,6 +158,9 @@ func TestVersions(t *testing.T) {
 		{"shareContext", "context", assistant, map[string]any{"id": s.NewContext(assistant, "Shared"), "shareState": 1}},
 		{"updateAgent", "agent", builder, map[string]any{"id": made(builder, "createAgent", "agent", map[string]any{"name": "A"}), "name": "B"}},
 		{"updateSecret", "secret", builder, map[string]any{"id": made(builder, "createSecret", "secret", map[string]any{"name": "S", "value": "x"}), "value": "y"}},
+		{"updateIdentityProvider", "identityProvider", root, map[string]any{"id": made(root, "createIdentityProvider", "identityProvider", map[string]any{
+			"name": "P", "issuer": "https://93.184.216.34/p", "clientId": "c", "clientSecret": "s",
+		}), "name": "N"}},
 		{"updateWebhookDestination", "destination", root, map[string]any{"id": made(root, "createWebhookDestination", "destination", map[string]any{"url": "https://93.184.216.34/"}), "name": "N"}},
 	} {
 		t.Run(c.mutation, func(t *testing.T) {

@@ -55,6 +55,8 @@ type ResolverRoot interface {
 	CustomerExport() CustomerExportResolver
 	CustomerRef() CustomerRefResolver
 	Document() DocumentResolver
+	DomainClaim() DomainClaimResolver
+	IdentityProvider() IdentityProviderResolver
 	Invitation() InvitationResolver
 	LateMail() LateMailResolver
 	Me() MeResolver
@@ -72,9 +74,11 @@ type ResolverRoot interface {
 	Subscription() SubscriptionResolver
 	Usage() UsageResolver
 	User() UserResolver
+	UserIdentity() UserIdentityResolver
 	WebhookDelivery() WebhookDeliveryResolver
 	WebhookDestination() WebhookDestinationResolver
 	UpdateCustomerInput() UpdateCustomerInputResolver
+	UpdateIdentityProviderInput() UpdateIdentityProviderInputResolver
 }
 
 type DirectiveRoot struct {
@@ -159,6 +163,7 @@ type CustomerResolver interface {
 	Usage(ctx context.Context, obj *db.Customer) ([]*db.Usage, error)
 	Invitations(ctx context.Context, obj *db.Customer) ([]*db.Invitation, error)
 	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
+	IdentityProviders(ctx context.Context, obj *db.Customer, inherited *bool) ([]*db.IdentityProvider, error)
 	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 }
 type CustomerExportResolver interface {
@@ -175,6 +180,21 @@ type DocumentResolver interface {
 	Context(ctx context.Context, obj *db.Document) (*db.Context, error)
 	Chunks(ctx context.Context, obj *db.Document, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Chunk], error)
 	Creator(ctx context.Context, obj *db.Document) (*db.User, error)
+}
+type DomainClaimResolver interface {
+	Status(ctx context.Context, obj *db.DomainClaim) (string, error)
+	RecordName(ctx context.Context, obj *db.DomainClaim) (string, error)
+	RecordValue(ctx context.Context, obj *db.DomainClaim) (string, error)
+}
+type IdentityProviderResolver interface {
+	Domains(ctx context.Context, obj *db.IdentityProvider) ([]string, error)
+	Claims(ctx context.Context, obj *db.IdentityProvider) ([]*db.DomainClaim, error)
+	DefaultRole(ctx context.Context, obj *db.IdentityProvider) (*db.Role, error)
+
+	RedirectURI(ctx context.Context, obj *db.IdentityProvider) (string, error)
+	BackchannelLogoutURI(ctx context.Context, obj *db.IdentityProvider) (string, error)
+
+	Customer(ctx context.Context, obj *db.IdentityProvider) (*db.CustomerRef, error)
 }
 type InvitationResolver interface {
 	Customer(ctx context.Context, obj *db.Invitation) (*db.CustomerRef, error)
@@ -251,6 +271,11 @@ type MutationResolver interface {
 	CreateSecret(ctx context.Context, input resolvers.CreateSecretInput) (*resolvers.CreateSecretPayload, error)
 	UpdateSecret(ctx context.Context, input resolvers.UpdateSecretInput) (*resolvers.UpdateSecretPayload, error)
 	DeleteSecret(ctx context.Context, input resolvers.DeleteSecretInput) (*resolvers.DeleteSecretPayload, error)
+	CreateIdentityProvider(ctx context.Context, input resolvers.CreateIdentityProviderInput) (*resolvers.CreateIdentityProviderPayload, error)
+	UpdateIdentityProvider(ctx context.Context, input resolvers.UpdateIdentityProviderInput) (*resolvers.UpdateIdentityProviderPayload, error)
+	DeleteIdentityProvider(ctx context.Context, input resolvers.DeleteIdentityProviderInput) (*resolvers.DeleteIdentityProviderPayload, error)
+	VerifyIdentityDomain(ctx context.Context, input resolvers.VerifyIdentityDomainInput) (*resolvers.VerifyIdentityDomainPayload, error)
+	UnlinkIdentity(ctx context.Context, input resolvers.UnlinkIdentityInput) (*resolvers.UnlinkIdentityPayload, error)
 	CreateWebhookDestination(ctx context.Context, input resolvers.CreateWebhookDestinationInput) (*resolvers.CreateWebhookDestinationPayload, error)
 	UpdateWebhookDestination(ctx context.Context, input resolvers.UpdateWebhookDestinationInput) (*resolvers.UpdateWebhookDestinationPayload, error)
 	DeleteWebhookDestination(ctx context.Context, input resolvers.DeleteWebhookDestinationInput) (*resolvers.DeleteWebhookDestinationPayload, error)
@@ -353,6 +378,11 @@ type UserResolver interface {
 	LastAccess(ctx context.Context, obj *db.User) (*time.Time, error)
 	Permissions(ctx context.Context, obj *db.User, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
 	Customers(ctx context.Context, obj *db.User, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
+	Identities(ctx context.Context, obj *db.User) ([]*db.UserIdentity, error)
+}
+type UserIdentityResolver interface {
+	Provider(ctx context.Context, obj *db.UserIdentity) (*db.IdentityProvider, error)
+	User(ctx context.Context, obj *db.UserIdentity) (*db.User, error)
 }
 type WebhookDeliveryResolver interface {
 	Destination(ctx context.Context, obj *db.Delivery) (*db.Destination, error)
@@ -368,6 +398,9 @@ type WebhookDestinationResolver interface {
 
 type UpdateCustomerInputResolver interface {
 	MaxKeyDays(ctx context.Context, obj *resolvers.UpdateCustomerInput, data *int) error
+}
+type UpdateIdentityProviderInputResolver interface {
+	DefaultRoleID(ctx context.Context, obj *resolvers.UpdateIdentityProviderInput, data *globalid.ID) error
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -710,6 +743,8 @@ type Customer implements Node {
   invitations: [Invitation!]! @needs(app: [TENANT], right: "user.read")
   "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
   secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
+  "Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  identityProviders("Whether inherited ones are listed where there are none of its own." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
   "Where the company has its events delivered to, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
     "How many, at most 200; 50 by default."
@@ -1089,6 +1124,8 @@ type User implements Node {
     "Cursor of the row behind the last."
     before: String
   ): CustomerConnection! @needs(app: [TENANT], right: "user.read")
+  "Who the user is at identity providers of companies within the caller's reach, by id. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  identities: [UserIdentity!]! @needs(app: [TENANT], right: "user.read")
   "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
   version: Int!
 }
@@ -1718,8 +1755,10 @@ type ContextQueryConnection {
   nodes: [ContextQuery!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A query in a page."
@@ -1770,8 +1809,10 @@ type ContextConnection {
   nodes: [Context!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A context in a page."
@@ -1948,8 +1989,10 @@ type DocumentConnection {
   nodes: [Document!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A document in a page."
@@ -1992,8 +2035,10 @@ type ChunkConnection {
   nodes: [Chunk!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A chunk in a page."
@@ -2610,6 +2655,90 @@ type Secret implements Node {
   customer: Customer
   "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
   version: Int!
+}
+
+"Where people of a company sign in, by OpenID Connect, and those of the companies below it that have no provider of their own. Its client secret is never shown."
+type IdentityProvider implements Node {
+  "Global id."
+  id: ID!
+  "Identity provider id, the ` + "`" + `provider` + "`" + ` of ` + "`" + `GET /auth/sso` + "`" + `."
+  databaseId: Int!
+  "What people know it by."
+  name: String!
+  "Its issuer, an https address under which ` + "`" + `/.well-known/openid-configuration` + "`" + ` tells of it."
+  issuer: String!
+  "What it knows the platform by."
+  clientId: String!
+  "The domains of the addresses that it speaks for, as far as the company's claims to them hold."
+  domains: [String!]!
+  "The company's claims to domains, by domain; none for who does not reach the company."
+  claims: [DomainClaim!]!
+  "The role that new people get, on the company's account of the role's application; null where they wait for somebody to give them one, and for who does not reach the company."
+  defaultRole: Role
+  "Whether people have to sign in at a provider, to this company and to those that it serves. Owners may use their passwords nevertheless."
+  required: Boolean!
+  "Whether people can sign in at it."
+  enabled: Boolean!
+  "Where the provider has to send people back to: the redirect URI of the registration there."
+  redirectUri: String!
+  "Where the provider can tell that somebody has signed out there: the back-channel logout URI of the registration."
+  backchannelLogoutUri: String!
+  "When it was made."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+  "Whose it is."
+  customer: CustomerRef!
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
+}
+
+"Whether a claim to a domain holds."
+enum DomainClaimStatus {
+  "Not yet: the domain's DNS has not the record, or has lost it."
+  PENDING
+  "The domain's DNS has the record."
+  PROVEN
+  "A company above has given the domain away: the root company, or one that has proven it."
+  GRANTED
+}
+
+"A company's claim to a domain of e-mail addresses."
+type DomainClaim {
+  "The domain."
+  domain: String!
+  "Whether it holds."
+  status: DomainClaimStatus!
+  "Name of the TXT record that proves it."
+  recordName: String!
+  "Value of that record."
+  recordValue: String!
+  "When it was proven; null while it is not."
+  provenAt: DateTime
+  "When the DNS was last asked; null where it was not."
+  checkedAt: DateTime
+  "Since when the record of a proven claim is missing; after three days the claim holds no longer."
+  missingSince: DateTime
+}
+
+"Who a user is at an identity provider. From then on the provider's name of the person counts, and no longer its address."
+type UserIdentity implements Node {
+  "Global id."
+  id: ID!
+  "Identity id."
+  databaseId: Int!
+  "The provider's name of the person (` + "`" + `sub` + "`" + `)."
+  subject: String!
+  "The address by which the user was found."
+  email: String!
+  "When that was."
+  createdAt: DateTime!
+  "When the person last signed in there."
+  lastUsedAt: DateTime!
+  "The provider."
+  provider: IdentityProvider!
+  "The user; null for who is not within reach."
+  user: User
 }
 
 "How the deliveries to a destination are signed."
@@ -3300,6 +3429,16 @@ type Mutation {
   updateSecret("The change." input: UpdateSecretInput!): UpdateSecretPayload @needs(app: [BUILDER], right: "agent.write")
   "Removes a secret. Steps that use it fail from then on. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   deleteSecret("The secret." input: DeleteSecretInput!): DeleteSecretPayload @needs(app: [BUILDER], right: "agent.write")
+  "Sets an identity provider of a company up, for an owner. Domains that it lists are claimed: given by a company above that may give them, they are the company's at once, and otherwise once their DNS says so. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  createIdentityProvider("The provider." input: CreateIdentityProviderInput!): CreateIdentityProviderPayload @needs(app: [TENANT], right: "company.write")
+  "Changes an identity provider, for an owner. Sessions that come from one which no longer serves their company end, and with another issuer all sessions and identities. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  updateIdentityProvider("The change." input: UpdateIdentityProviderInput!): UpdateIdentityProviderPayload @needs(app: [TENANT], right: "company.write")
+  "Removes an identity provider, for an owner, with the identities that people have there. Sessions that come from it end. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  deleteIdentityProvider("The provider." input: DeleteIdentityProviderInput!): DeleteIdentityProviderPayload @needs(app: [TENANT], right: "company.write")
+  "Asks the DNS of a domain for the record that proves a claim to it, for an owner. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  verifyIdentityDomain("The domain." input: VerifyIdentityDomainInput!): VerifyIdentityDomainPayload @needs(app: [TENANT], right: "company.write")
+  "Forgets who a user is at an identity provider, for an owner. The next sign-in there is a first one. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  unlinkIdentity("The identity." input: UnlinkIdentityInput!): UnlinkIdentityPayload @needs(app: [TENANT], right: "user.write")
   "Subscribes an endpoint to a company's events; shows its signing secret, this once. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
   createWebhookDestination("The destination." input: CreateWebhookDestinationInput!): CreateWebhookDestinationPayload @needs(right: "webhook.write")
   "Changes a destination. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
@@ -3858,6 +3997,104 @@ input DeleteSecretInput {
 
 "What ` + "`" + `deleteSecret` + "`" + ` removed."
 type DeleteSecretPayload {
+  "Global id of what is gone."
+  deletedId: ID!
+}
+
+"A new identity provider of a company."
+input CreateIdentityProviderInput {
+  "The company; the caller's own when left out."
+  customerId: ID
+  "What people know it by."
+  name: String!
+  "Its issuer, an https address without a query."
+  issuer: String!
+  "What it knows the platform by."
+  clientId: String!
+  "The secret that goes with it; it is never shown."
+  clientSecret: String!
+  "The domains of the addresses that it speaks for, at most 50; none when left out."
+  domains: [String!]
+  "The role that new people get, of the system's or the company's own and no owner's; they wait for somebody to give them one when left out."
+  defaultRoleId: ID
+  "Whether people have to sign in at a provider; not when left out."
+  required: Boolean
+  "Whether people can sign in at it; they can when left out."
+  enabled: Boolean
+}
+
+"What ` + "`" + `createIdentityProvider` + "`" + ` made."
+type CreateIdentityProviderPayload {
+  "The provider."
+  identityProvider: IdentityProvider!
+}
+
+"A change of an identity provider. What is left out stays."
+input UpdateIdentityProviderInput {
+  "The provider."
+  id: ID!
+  "What people know it by."
+  name: String
+  "Its issuer, an https address without a query. With another one, whoever has signed in there is as new."
+  issuer: String
+  "What it knows the platform by."
+  clientId: String
+  "The secret that goes with it; it is never shown."
+  clientSecret: String
+  "The domains of the addresses that it speaks for, at most 50."
+  domains: [String!]
+  "The role that new people get, of the system's or the company's own and no owner's; null has them wait for somebody to give them one."
+  defaultRoleId: ID
+  "Whether people have to sign in at a provider."
+  required: Boolean
+  "Whether people can sign in at it."
+  enabled: Boolean
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
+}
+
+"What ` + "`" + `updateIdentityProvider` + "`" + ` changed."
+type UpdateIdentityProviderPayload {
+  "The provider."
+  identityProvider: IdentityProvider!
+}
+
+"An identity provider to remove."
+input DeleteIdentityProviderInput {
+  "The provider."
+  id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
+}
+
+"What ` + "`" + `deleteIdentityProvider` + "`" + ` removed."
+type DeleteIdentityProviderPayload {
+  "Global id of what is gone."
+  deletedId: ID!
+}
+
+"A domain to ask the DNS of."
+input VerifyIdentityDomainInput {
+  "The provider."
+  id: ID!
+  "One of its domains."
+  domain: String!
+}
+
+"What ` + "`" + `verifyIdentityDomain` + "`" + ` has found."
+type VerifyIdentityDomainPayload {
+  "The provider, with its claims."
+  identityProvider: IdentityProvider!
+}
+
+"An identity to forget."
+input UnlinkIdentityInput {
+  "The identity."
+  id: ID!
+}
+
+"What ` + "`" + `unlinkIdentity` + "`" + ` forgot."
+type UnlinkIdentityPayload {
   "Global id of what is gone."
   deletedId: ID!
 }
@@ -5220,6 +5457,20 @@ func (ec *executionContext) field_Customer_descendants_args(ctx context.Context,
 	return args, nil
 }
 
+func (ec *executionContext) field_Customer_identityProviders_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "inherited",
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["inherited"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Customer_users_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -5462,6 +5713,20 @@ func (ec *executionContext) field_Mutation_createCustomer_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_createIdentityProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.CreateIdentityProviderInput, error) {
+			return ec.unmarshalNCreateIdentityProviderInput2canopyᚋresolversᚐCreateIdentityProviderInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createPermission_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -5622,6 +5887,20 @@ func (ec *executionContext) field_Mutation_deleteDocument_args(ctx context.Conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.DeleteDocumentInput, error) {
 			return ec.unmarshalNDeleteDocumentInput2canopyᚋresolversᚐDeleteDocumentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteIdentityProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeleteIdentityProviderInput, error) {
+			return ec.unmarshalNDeleteIdentityProviderInput2canopyᚋresolversᚐDeleteIdentityProviderInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6162,6 +6441,20 @@ func (ec *executionContext) field_Mutation_togglePermission_args(ctx context.Con
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_unlinkIdentity_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.UnlinkIdentityInput, error) {
+			return ec.unmarshalNUnlinkIdentityInput2canopyᚋresolversᚐUnlinkIdentityInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_unpublishAgent_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6224,6 +6517,20 @@ func (ec *executionContext) field_Mutation_updateDocument_args(ctx context.Conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.UpdateDocumentInput, error) {
 			return ec.unmarshalNUpdateDocumentInput2canopyᚋresolversᚐUpdateDocumentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateIdentityProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.UpdateIdentityProviderInput, error) {
+			return ec.unmarshalNUpdateIdentityProviderInput2canopyᚋresolversᚐUpdateIdentityProviderInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6308,6 +6615,20 @@ func (ec *executionContext) field_Mutation_uploadDocument_args(ctx context.Conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.UploadDocumentInput, error) {
 			return ec.unmarshalNUploadDocumentInput2canopyᚋresolversᚐUploadDocumentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_verifyIdentityDomain_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.VerifyIdentityDomainInput, error) {
+			return ec.unmarshalNVerifyIdentityDomainInput2canopyᚋresolversᚐVerifyIdentityDomainInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9911,6 +10232,29 @@ func (ec *executionContext) fieldContext_ChunkConnection_totalCount(_ context.Co
 	return graphql.NewScalarFieldContext("ChunkConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _ChunkConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChunkConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChunkConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChunkConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _ChunkEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
 	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
@@ -10450,6 +10794,29 @@ func (ec *executionContext) fieldContext_ContextConnection_totalCount(_ context.
 	return graphql.NewScalarFieldContext("ContextConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _ContextConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _ContextEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
 	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
@@ -10648,6 +11015,29 @@ func (ec *executionContext) _ContextQueryConnection_totalCount(ctx context.Conte
 }
 func (ec *executionContext) fieldContext_ContextQueryConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ContextQueryConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ContextQueryConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.ContextQuery]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextQueryConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextQueryConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextQueryConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _ContextQueryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.ContextQuery]) (ret graphql.Marshaler) {
@@ -10923,6 +11313,35 @@ func (ec *executionContext) _CreateCustomerPayload_admin(ctx context.Context, fi
 func (ec *executionContext) fieldContext_CreateCustomerPayload_admin(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "CreateCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CreateIdentityProviderPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateIdentityProviderPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreateIdentityProviderPayload_identityProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IdentityProvider, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.IdentityProvider) graphql.Marshaler {
+			return ec.marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityProvider(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CreateIdentityProviderPayload_identityProvider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateIdentityProviderPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -11897,6 +12316,47 @@ func (ec *executionContext) fieldContext_Customer_secrets(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_identityProviders(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_identityProviders(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Customer().IdentityProviders(ctx, obj, fc.Args["inherited"].(*bool))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.IdentityProvider) graphql.Marshaler {
+			return ec.marshalNIdentityProvider2ᚕᚖcanopyᚋdbᚐIdentityProviderᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_identityProviders(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Customer_identityProviders_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -12283,6 +12743,10 @@ func (ec *executionContext) fieldContext_DeleteCustomerPayload_customer(_ contex
 }
 
 func (ec *executionContext) _DeleteDocumentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteDocumentPayload) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
+}
+
+func (ec *executionContext) _DeleteIdentityProviderPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteIdentityProviderPayload) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
@@ -12896,6 +13360,29 @@ func (ec *executionContext) fieldContext_DocumentConnection_totalCount(_ context
 	return graphql.NewScalarFieldContext("DocumentConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _DocumentConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DocumentConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DocumentConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DocumentConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _DocumentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
 	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
@@ -12939,6 +13426,91 @@ func (ec *executionContext) _DocumentWarning_message(ctx context.Context, field 
 
 func (ec *executionContext) _DocumentWarning_page(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
 	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Page)
+}
+
+func (ec *executionContext) _DomainClaim_domain(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Domain)
+}
+
+func (ec *executionContext) _DomainClaim_status(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainClaim_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.DomainClaim().Status(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNDomainClaimStatus2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainClaim_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainClaim", field, true, true, errors.New("field of type DomainClaimStatus does not have child fields"))
+}
+
+func (ec *executionContext) _DomainClaim_recordName(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainClaim_recordName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.DomainClaim().RecordName(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainClaim_recordName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainClaim", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DomainClaim_recordValue(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainClaim_recordValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.DomainClaim().RecordValue(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainClaim_recordValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainClaim", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DomainClaim_provenAt(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ProvenAt)
+}
+
+func (ec *executionContext) _DomainClaim_checkedAt(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CheckedAt)
+}
+
+func (ec *executionContext) _DomainClaim_missingSince(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.MissingSince)
 }
 
 func (ec *executionContext) _EnableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableAgentPayload) (ret graphql.Marshaler) {
@@ -13056,6 +13628,202 @@ func (ec *executionContext) _Highlight_start(ctx context.Context, field graphql.
 
 func (ec *executionContext) _Highlight_end(ctx context.Context, field graphql.CollectedField, obj *search.Span) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.End)
+}
+
+func (ec *executionContext) _IdentityProvider_id(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+}
+
+func (ec *executionContext) _IdentityProvider_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
+}
+
+func (ec *executionContext) _IdentityProvider_name(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+}
+
+func (ec *executionContext) _IdentityProvider_issuer(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Issuer)
+}
+
+func (ec *executionContext) _IdentityProvider_clientId(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
+}
+
+func (ec *executionContext) _IdentityProvider_domains(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IdentityProvider_domains(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.IdentityProvider().Domains(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IdentityProvider_domains(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IdentityProvider", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _IdentityProvider_claims(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IdentityProvider_claims(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.IdentityProvider().Claims(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.DomainClaim) graphql.Marshaler {
+			return ec.marshalNDomainClaim2ᚕᚖcanopyᚋdbᚐDomainClaimᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IdentityProvider_claims(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IdentityProvider",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _IdentityProvider_defaultRole(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IdentityProvider_defaultRole(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.IdentityProvider().DefaultRole(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Role) graphql.Marshaler {
+			return ec.marshalORole2ᚖcanopyᚋdbᚐRole(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_IdentityProvider_defaultRole(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IdentityProvider",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _IdentityProvider_required(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Required)
+}
+
+func (ec *executionContext) _IdentityProvider_enabled(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Enabled)
+}
+
+func (ec *executionContext) _IdentityProvider_redirectUri(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IdentityProvider_redirectUri(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.IdentityProvider().RedirectURI(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IdentityProvider_redirectUri(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IdentityProvider", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _IdentityProvider_backchannelLogoutUri(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IdentityProvider_backchannelLogoutUri(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.IdentityProvider().BackchannelLogoutURI(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IdentityProvider_backchannelLogoutUri(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IdentityProvider", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _IdentityProvider_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
+}
+
+func (ec *executionContext) _IdentityProvider_updatedAt(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.UpdatedAt)
+}
+
+func (ec *executionContext) _IdentityProvider_customer(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IdentityProvider_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.IdentityProvider().Customer(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerRef) graphql.Marshaler {
+			return ec.marshalNCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IdentityProvider_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IdentityProvider",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _IdentityProvider_version(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
@@ -15960,6 +16728,211 @@ func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createIdentityProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createIdentityProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateIdentityProvider(ctx, fc.Args["input"].(resolvers.CreateIdentityProviderInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateIdentityProviderPayload) graphql.Marshaler {
+			return ec.marshalOCreateIdentityProviderPayload2ᚖcanopyᚋresolversᚐCreateIdentityProviderPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createIdentityProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateIdentityProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateIdentityProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateIdentityProvider(ctx, fc.Args["input"].(resolvers.UpdateIdentityProviderInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdateIdentityProviderPayload) graphql.Marshaler {
+			return ec.marshalOUpdateIdentityProviderPayload2ᚖcanopyᚋresolversᚐUpdateIdentityProviderPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateIdentityProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteIdentityProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteIdentityProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteIdentityProvider(ctx, fc.Args["input"].(resolvers.DeleteIdentityProviderInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteIdentityProviderPayload) graphql.Marshaler {
+			return ec.marshalODeleteIdentityProviderPayload2ᚖcanopyᚋresolversᚐDeleteIdentityProviderPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteIdentityProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_verifyIdentityDomain(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_verifyIdentityDomain(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().VerifyIdentityDomain(ctx, fc.Args["input"].(resolvers.VerifyIdentityDomainInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.VerifyIdentityDomainPayload) graphql.Marshaler {
+			return ec.marshalOVerifyIdentityDomainPayload2ᚖcanopyᚋresolversᚐVerifyIdentityDomainPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_verifyIdentityDomain(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_verifyIdentityDomain_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_unlinkIdentity(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_unlinkIdentity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UnlinkIdentity(ctx, fc.Args["input"].(resolvers.UnlinkIdentityInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UnlinkIdentityPayload) graphql.Marshaler {
+			return ec.marshalOUnlinkIdentityPayload2ᚖcanopyᚋresolversᚐUnlinkIdentityPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_unlinkIdentity(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_unlinkIdentity_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -20317,6 +21290,10 @@ func (ec *executionContext) fieldContext_TogglePermissionPayload_permission(_ co
 	return fc, nil
 }
 
+func (ec *executionContext) _UnlinkIdentityPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.UnlinkIdentityPayload) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
+}
+
 func (ec *executionContext) _UnpublishAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.UnpublishAgentPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -20455,6 +21432,35 @@ func (ec *executionContext) _UpdateDocumentPayload_document(ctx context.Context,
 func (ec *executionContext) fieldContext_UpdateDocumentPayload_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "UpdateDocumentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UpdateIdentityProviderPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateIdentityProviderPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateIdentityProviderPayload_identityProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IdentityProvider, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.IdentityProvider) graphql.Marshaler {
+			return ec.marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityProvider(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateIdentityProviderPayload_identityProvider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateIdentityProviderPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -20818,6 +21824,35 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _User_identities(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_identities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().Identities(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.UserIdentity) graphql.Marshaler {
+			return ec.marshalNUserIdentity2ᚕᚖcanopyᚋdbᚐUserIdentityᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_identities(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _User_version(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
@@ -20981,6 +22016,117 @@ func (ec *executionContext) _UserEdge_node(ctx context.Context, field graphql.Co
 func (ec *executionContext) fieldContext_UserEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "UserEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UserIdentity_id(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+}
+
+func (ec *executionContext) _UserIdentity_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
+}
+
+func (ec *executionContext) _UserIdentity_subject(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Subject)
+}
+
+func (ec *executionContext) _UserIdentity_email(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+}
+
+func (ec *executionContext) _UserIdentity_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
+}
+
+func (ec *executionContext) _UserIdentity_lastUsedAt(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.LastUsedAt)
+}
+
+func (ec *executionContext) _UserIdentity_provider(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UserIdentity_provider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.UserIdentity().Provider(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.IdentityProvider) graphql.Marshaler {
+			return ec.marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityProvider(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UserIdentity_provider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UserIdentity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UserIdentity_user(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UserIdentity_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.UserIdentity().User(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UserIdentity_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UserIdentity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VerifyIdentityDomainPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *resolvers.VerifyIdentityDomainPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VerifyIdentityDomainPayload_identityProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IdentityProvider, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.IdentityProvider) graphql.Marshaler {
+			return ec.marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityProvider(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VerifyIdentityDomainPayload_identityProvider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VerifyIdentityDomainPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -23593,6 +24739,92 @@ func (ec *executionContext) unmarshalInputCreateCustomerInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCreateIdentityProviderInput(ctx context.Context, obj any) (resolvers.CreateIdentityProviderInput, error) {
+	var it resolvers.CreateIdentityProviderInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customerId", "name", "issuer", "clientId", "clientSecret", "domains", "defaultRoleId", "required", "enabled"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "issuer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("issuer"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Issuer = data
+		case "clientId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientID = data
+		case "clientSecret":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientSecret"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientSecret = data
+		case "domains":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("domains"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Domains = data
+		case "defaultRoleId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("defaultRoleId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DefaultRoleID = data
+		case "required":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("required"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Required = data
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreatePermissionInput(ctx context.Context, obj any) (resolvers.CreatePermissionInput, error) {
 	var it resolvers.CreatePermissionInput
 	if obj == nil {
@@ -24257,6 +25489,43 @@ func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Contex
 				return it, err
 			}
 			it.ContextID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteIdentityProviderInput(ctx context.Context, obj any) (resolvers.DeleteIdentityProviderInput, error) {
+	var it resolvers.DeleteIdentityProviderInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "ifVersion"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		case "ifVersion":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -26078,6 +27347,36 @@ func (ec *executionContext) unmarshalInputTogglePermissionInput(ctx context.Cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUnlinkIdentityInput(ctx context.Context, obj any) (resolvers.UnlinkIdentityInput, error) {
+	var it resolvers.UnlinkIdentityInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUnpublishAgentInput(ctx context.Context, obj any) (resolvers.UnpublishAgentInput, error) {
 	var it resolvers.UnpublishAgentInput
 	if obj == nil {
@@ -26393,6 +27692,101 @@ func (ec *executionContext) unmarshalInputUpdateDocumentInput(ctx context.Contex
 				return it, err
 			}
 			it.Attributes = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateIdentityProviderInput(ctx context.Context, obj any) (resolvers.UpdateIdentityProviderInput, error) {
+	var it resolvers.UpdateIdentityProviderInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "issuer", "clientId", "clientSecret", "domains", "defaultRoleId", "required", "enabled", "ifVersion"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "issuer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("issuer"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Issuer = data
+		case "clientId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientID = data
+		case "clientSecret":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientSecret"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientSecret = data
+		case "domains":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("domains"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Domains = data
+		case "defaultRoleId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("defaultRoleId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			if err = ec.Resolvers.UpdateIdentityProviderInput().DefaultRoleID(ctx, &it, data); err != nil {
+				return it, err
+			}
+		case "required":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("required"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Required = data
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
 		case "ifVersion":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -26859,6 +28253,43 @@ func (ec *executionContext) unmarshalInputUserOrder(ctx context.Context, obj any
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputVerifyIdentityDomainInput(ctx context.Context, obj any) (resolvers.VerifyIdentityDomainInput, error) {
+	var it resolvers.VerifyIdentityDomainInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "domain"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "domain":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("domain"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Domain = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputWebhookDeliveryFilter(ctx context.Context, obj any) (resolvers.WebhookDeliveryFilter, error) {
 	var it resolvers.WebhookDeliveryFilter
 	if obj == nil {
@@ -27027,6 +28458,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._WebhookDelivery(ctx, sel, obj)
+	case *db.UserIdentity:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._UserIdentity(ctx, sel, obj)
 	case *db.User:
 		if obj == nil {
 			return graphql.Null
@@ -27067,6 +28503,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Invitation(ctx, sel, obj)
+	case *db.IdentityProvider:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._IdentityProvider(ctx, sel, obj)
 	case *db.Document:
 		if obj == nil {
 			return graphql.Null
@@ -28804,6 +30245,11 @@ func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._ChunkConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -29179,6 +30625,11 @@ func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._ContextConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -29348,6 +30799,11 @@ func (ec *executionContext) _ContextQueryConnection(ctx context.Context, sel ast
 			}
 		case "totalCount":
 			out.Values[i] = ec._ContextQueryConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCountCapped":
+			out.Values[i] = ec._ContextQueryConnection_totalCountCapped(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -29686,6 +31142,45 @@ func (ec *executionContext) _CreateCustomerPayload(ctx context.Context, sel ast.
 			}
 		case "admin":
 			out.Values[i] = ec._CreateCustomerPayload_admin(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var createIdentityProviderPayloadImplementors = []string{"CreateIdentityProviderPayload"}
+
+func (ec *executionContext) _CreateIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateIdentityProviderPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, createIdentityProviderPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreateIdentityProviderPayload")
+		case "identityProvider":
+			out.Values[i] = ec._CreateIdentityProviderPayload_identityProvider(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -30249,6 +31744,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "identityProviders":
+			out.Values[i] = ec._Customer_identityProviders(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "webhookDestinations":
 			out.Values[i] = ec._Customer_webhookDestinations(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -30736,6 +32236,45 @@ func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.
 			out.Values[i] = graphql.MarshalString("DeleteDocumentPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteDocumentPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var deleteIdentityProviderPayloadImplementors = []string{"DeleteIdentityProviderPayload"}
+
+func (ec *executionContext) _DeleteIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteIdentityProviderPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteIdentityProviderPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteIdentityProviderPayload")
+		case "deletedId":
+			out.Values[i] = ec._DeleteIdentityProviderPayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -31343,6 +32882,11 @@ func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.Sel
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._DocumentConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -31433,6 +32977,75 @@ func (ec *executionContext) _DocumentWarning(ctx context.Context, sel ast.Select
 			}
 		case "page":
 			out.Values[i] = ec._DocumentWarning_page(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var domainClaimImplementors = []string{"DomainClaim"}
+
+func (ec *executionContext) _DomainClaim(ctx context.Context, sel ast.SelectionSet, obj *db.DomainClaim) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, domainClaimImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DomainClaim")
+		case "domain":
+			out.Values[i] = ec._DomainClaim_domain(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "status":
+			out.Values[i] = ec._DomainClaim_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "recordName":
+			out.Values[i] = ec._DomainClaim_recordName(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "recordValue":
+			out.Values[i] = ec._DomainClaim_recordValue(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "provenAt":
+			out.Values[i] = ec._DomainClaim_provenAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "checkedAt":
+			out.Values[i] = ec._DomainClaim_checkedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "missingSince":
+			out.Values[i] = ec._DomainClaim_missingSince(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -31697,6 +33310,120 @@ func (ec *executionContext) _Highlight(ctx context.Context, sel ast.SelectionSet
 			}
 		case "end":
 			out.Values[i] = ec._Highlight_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var identityProviderImplementors = []string{"IdentityProvider", "Node"}
+
+func (ec *executionContext) _IdentityProvider(ctx context.Context, sel ast.SelectionSet, obj *db.IdentityProvider) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, identityProviderImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("IdentityProvider")
+		case "id":
+			out.Values[i] = ec._IdentityProvider_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._IdentityProvider_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._IdentityProvider_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "issuer":
+			out.Values[i] = ec._IdentityProvider_issuer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clientId":
+			out.Values[i] = ec._IdentityProvider_clientId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "domains":
+			out.Values[i] = ec._IdentityProvider_domains(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "claims":
+			out.Values[i] = ec._IdentityProvider_claims(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "defaultRole":
+			out.Values[i] = ec._IdentityProvider_defaultRole(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "required":
+			out.Values[i] = ec._IdentityProvider_required(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "enabled":
+			out.Values[i] = ec._IdentityProvider_enabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "redirectUri":
+			out.Values[i] = ec._IdentityProvider_redirectUri(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "backchannelLogoutUri":
+			out.Values[i] = ec._IdentityProvider_backchannelLogoutUri(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._IdentityProvider_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._IdentityProvider_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._IdentityProvider_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._IdentityProvider_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -32474,6 +34201,41 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteSecret":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteSecret(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createIdentityProvider":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createIdentityProvider(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateIdentityProvider":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateIdentityProvider(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteIdentityProvider":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteIdentityProvider(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "verifyIdentityDomain":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_verifyIdentityDomain(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "unlinkIdentity":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_unlinkIdentity(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -35221,6 +36983,45 @@ func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel as
 	return out
 }
 
+var unlinkIdentityPayloadImplementors = []string{"UnlinkIdentityPayload"}
+
+func (ec *executionContext) _UnlinkIdentityPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UnlinkIdentityPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, unlinkIdentityPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnlinkIdentityPayload")
+		case "deletedId":
+			out.Values[i] = ec._UnlinkIdentityPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var unpublishAgentPayloadImplementors = []string{"UnpublishAgentPayload"}
 
 func (ec *executionContext) _UnpublishAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UnpublishAgentPayload) graphql.Marshaler {
@@ -35390,6 +37191,45 @@ func (ec *executionContext) _UpdateDocumentPayload(ctx context.Context, sel ast.
 			out.Values[i] = graphql.MarshalString("UpdateDocumentPayload")
 		case "document":
 			out.Values[i] = ec._UpdateDocumentPayload_document(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var updateIdentityProviderPayloadImplementors = []string{"UpdateIdentityProviderPayload"}
+
+func (ec *executionContext) _UpdateIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateIdentityProviderPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateIdentityProviderPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdateIdentityProviderPayload")
+		case "identityProvider":
+			out.Values[i] = ec._UpdateIdentityProviderPayload_identityProvider(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -35775,6 +37615,11 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "identities":
+			out.Values[i] = ec._User_identities(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "version":
 			out.Values[i] = ec._User_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -35880,6 +37725,119 @@ func (ec *executionContext) _UserEdge(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "node":
 			out.Values[i] = ec._UserEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var userIdentityImplementors = []string{"UserIdentity", "Node"}
+
+func (ec *executionContext) _UserIdentity(ctx context.Context, sel ast.SelectionSet, obj *db.UserIdentity) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, userIdentityImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UserIdentity")
+		case "id":
+			out.Values[i] = ec._UserIdentity_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._UserIdentity_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "subject":
+			out.Values[i] = ec._UserIdentity_subject(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "email":
+			out.Values[i] = ec._UserIdentity_email(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._UserIdentity_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastUsedAt":
+			out.Values[i] = ec._UserIdentity_lastUsedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "provider":
+			out.Values[i] = ec._UserIdentity_provider(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "user":
+			out.Values[i] = ec._UserIdentity_user(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var verifyIdentityDomainPayloadImplementors = []string{"VerifyIdentityDomainPayload"}
+
+func (ec *executionContext) _VerifyIdentityDomainPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.VerifyIdentityDomainPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, verifyIdentityDomainPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("VerifyIdentityDomainPayload")
+		case "identityProvider":
+			out.Values[i] = ec._VerifyIdentityDomainPayload_identityProvider(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -37888,6 +39846,11 @@ func (ec *executionContext) unmarshalNCreateCustomerInput2canopyᚋresolversᚐC
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateIdentityProviderInput2canopyᚋresolversᚐCreateIdentityProviderInput(ctx context.Context, v any) (resolvers.CreateIdentityProviderInput, error) {
+	res, err := ec.unmarshalInputCreateIdentityProviderInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreatePermissionInput2canopyᚋresolversᚐCreatePermissionInput(ctx context.Context, v any) (resolvers.CreatePermissionInput, error) {
 	res, err := ec.unmarshalInputCreatePermissionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -38224,6 +40187,11 @@ func (ec *executionContext) unmarshalNDeleteDocumentInput2canopyᚋresolversᚐD
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNDeleteIdentityProviderInput2canopyᚋresolversᚐDeleteIdentityProviderInput(ctx context.Context, v any) (resolvers.DeleteIdentityProviderInput, error) {
+	res, err := ec.unmarshalInputDeleteIdentityProviderInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeletePermissionInput2canopyᚋresolversᚐDeletePermissionInput(ctx context.Context, v any) (resolvers.DeletePermissionInput, error) {
 	res, err := ec.unmarshalInputDeletePermissionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -38440,6 +40408,48 @@ func (ec *executionContext) marshalNDocumentWarning2ᚖcanopyᚋdbᚐDocumentWar
 	return ec._DocumentWarning(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNDomainClaim2ᚕᚖcanopyᚋdbᚐDomainClaimᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.DomainClaim) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDomainClaim2ᚖcanopyᚋdbᚐDomainClaim(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNDomainClaim2ᚖcanopyᚋdbᚐDomainClaim(ctx context.Context, sel ast.SelectionSet, v *db.DomainClaim) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DomainClaim(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNDomainClaimStatus2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDomainClaimStatus2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNEnableAgentInput2canopyᚋresolversᚐEnableAgentInput(ctx context.Context, v any) (resolvers.EnableAgentInput, error) {
 	res, err := ec.unmarshalInputEnableAgentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -38618,6 +40628,36 @@ func (ec *executionContext) marshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx 
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) marshalNIdentityProvider2canopyᚋdbᚐIdentityProvider(ctx context.Context, sel ast.SelectionSet, v db.IdentityProvider) graphql.Marshaler {
+	return ec._IdentityProvider(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNIdentityProvider2ᚕᚖcanopyᚋdbᚐIdentityProviderᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.IdentityProvider) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityProvider(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityProvider(ctx context.Context, sel ast.SelectionSet, v *db.IdentityProvider) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._IdentityProvider(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNInt2int(ctx context.Context, v any) (int, error) {
@@ -39552,6 +41592,11 @@ func (ec *executionContext) unmarshalNTogglePermissionInput2canopyᚋresolvers�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNUnlinkIdentityInput2canopyᚋresolversᚐUnlinkIdentityInput(ctx context.Context, v any) (resolvers.UnlinkIdentityInput, error) {
+	res, err := ec.unmarshalInputUnlinkIdentityInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNUnpublishAgentInput2canopyᚋresolversᚐUnpublishAgentInput(ctx context.Context, v any) (resolvers.UnpublishAgentInput, error) {
 	res, err := ec.unmarshalInputUnpublishAgentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -39574,6 +41619,11 @@ func (ec *executionContext) unmarshalNUpdateCustomerInput2canopyᚋresolversᚐU
 
 func (ec *executionContext) unmarshalNUpdateDocumentInput2canopyᚋresolversᚐUpdateDocumentInput(ctx context.Context, v any) (resolvers.UpdateDocumentInput, error) {
 	res, err := ec.unmarshalInputUpdateDocumentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateIdentityProviderInput2canopyᚋresolversᚐUpdateIdentityProviderInput(ctx context.Context, v any) (resolvers.UpdateIdentityProviderInput, error) {
+	res, err := ec.unmarshalInputUpdateIdentityProviderInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -39718,6 +41768,32 @@ func (ec *executionContext) unmarshalNUserFilter2ᚖcanopyᚋresolversᚐUserFil
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNUserIdentity2ᚕᚖcanopyᚋdbᚐUserIdentityᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.UserIdentity) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNUserIdentity2ᚖcanopyᚋdbᚐUserIdentity(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNUserIdentity2ᚖcanopyᚋdbᚐUserIdentity(ctx context.Context, sel ast.SelectionSet, v *db.UserIdentity) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._UserIdentity(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNUserOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
 	res, err := ec.unmarshalInputUserOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -39737,6 +41813,11 @@ func (ec *executionContext) marshalNUserOrderField2string(ctx context.Context, s
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNVerifyIdentityDomainInput2canopyᚋresolversᚐVerifyIdentityDomainInput(ctx context.Context, v any) (resolvers.VerifyIdentityDomainInput, error) {
+	res, err := ec.unmarshalInputVerifyIdentityDomainInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNWebhookAttempt2ᚕᚖcanopyᚋdbᚐAttemptᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Attempt) graphql.Marshaler {
@@ -40518,6 +42599,13 @@ func (ec *executionContext) marshalOCreateCustomerPayload2ᚖcanopyᚋresolvers�
 	return ec._CreateCustomerPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCreateIdentityProviderPayload2ᚖcanopyᚋresolversᚐCreateIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateIdentityProviderPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateIdentityProviderPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCreatePermissionPayload2ᚖcanopyᚋresolversᚐCreatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreatePermissionPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -40701,6 +42789,13 @@ func (ec *executionContext) marshalODeleteDocumentPayload2ᚖcanopyᚋresolvers�
 		return graphql.Null
 	}
 	return ec._DeleteDocumentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteIdentityProviderPayload2ᚖcanopyᚋresolversᚐDeleteIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteIdentityProviderPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteIdentityProviderPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalODeletePermissionPayload2ᚖcanopyᚋresolversᚐDeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeletePermissionPayload) graphql.Marshaler {
@@ -41212,6 +43307,13 @@ func (ec *executionContext) marshalORevokeSessionPayload2ᚖcanopyᚋresolvers�
 	return ec._RevokeSessionPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalORole2ᚖcanopyᚋdbᚐRole(ctx context.Context, sel ast.SelectionSet, v *db.Role) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Role(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalORotateApiKeySecretPayload2ᚖcanopyᚋresolversᚐRotateAPIKeySecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -41467,6 +43569,13 @@ func (ec *executionContext) marshalOTogglePermissionPayload2ᚖcanopyᚋresolver
 	return ec._TogglePermissionPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOUnlinkIdentityPayload2ᚖcanopyᚋresolversᚐUnlinkIdentityPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UnlinkIdentityPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnlinkIdentityPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOUnpublishAgentPayload2ᚖcanopyᚋresolversᚐUnpublishAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UnpublishAgentPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -41500,6 +43609,13 @@ func (ec *executionContext) marshalOUpdateDocumentPayload2ᚖcanopyᚋresolvers�
 		return graphql.Null
 	}
 	return ec._UpdateDocumentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateIdentityProviderPayload2ᚖcanopyᚋresolversᚐUpdateIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateIdentityProviderPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateIdentityProviderPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOUpdatePermissionPayload2ᚖcanopyᚋresolversᚐUpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdatePermissionPayload) graphql.Marshaler {
@@ -41593,6 +43709,13 @@ func (ec *executionContext) unmarshalOUserOrder2ᚕᚖcanopyᚋresolversᚐOrder
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) marshalOVerifyIdentityDomainPayload2ᚖcanopyᚋresolversᚐVerifyIdentityDomainPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.VerifyIdentityDomainPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._VerifyIdentityDomainPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOWebhookDelivery2ᚖcanopyᚋdbᚐDelivery(ctx context.Context, sel ast.SelectionSet, v *db.Delivery) graphql.Marshaler {

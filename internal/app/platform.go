@@ -22,6 +22,7 @@ import (
 	"canopy/internal/redisconn"
 	"canopy/internal/roster"
 	"canopy/internal/secret"
+	"canopy/internal/sso"
 	"canopy/internal/token"
 	"canopy/internal/web"
 	"canopy/jobs"
@@ -123,7 +124,7 @@ func (p *Platform) wire(ctx context.Context) error {
 	}
 	patience := cmp.Or(p.limitPatience, limit.Patience)
 	p.Resolver = &resolvers.Resolver{
-		Store: p.Store, Box: p.Box, Egress: client, Keys: keys, Bus: p.Bus, PublicURL: p.Config.PublicURL, Log: p.Log,
+		Store: p.Store, Box: p.Box, Egress: client, Providers: sso.New(client, p.Config.PublicURL), DNS: sso.NewDNS(p.Config.DNS), Keys: keys, Bus: p.Bus, PublicURL: p.Config.PublicURL, Log: p.Log,
 		Rates:    &resolvers.Rates{Limiter: limit.New(p.redis, patience), Defaults: p.Config.Limits, Store: p.Store, Tell: web.TellRate},
 		Throttle: limit.NewThrottle(p.redis, patience), Crowds: limit.NewCrowdThrottle(p.redis, patience), Addresses: limit.NewAddressThrottle(p.redis, patience),
 		RequestsPerMinute: p.Config.RateLimit,

@@ -51,7 +51,7 @@ var (
 	InvitationDeclined  = action("invitation.declined", "A user declines an invitation, and leaves the company.")
 	InvitationWithdrawn = action("invitation.withdrawn", "A company takes an invitation back.")
 
-	UserSignedIn       = action("user.signedIn", "A user signs in with the password.")
+	UserSignedIn       = action("user.signedIn", "A user signs in, with the password or at an identity provider.")
 	UserSignInFailed   = action("user.signInFailed", "Somebody gives a wrong password or code for a user.")
 	UserSetUp          = action("user.setUp", "A user redeems an invitation, and sets a password.")
 	UserResetRequested = action("user.resetRequested", "Somebody asks for a link that resets a user's password.")
@@ -70,6 +70,16 @@ var (
 	UserTotpReset    = action("user.totpReset", "An operator turns a user's two-factor off.")
 
 	UserCodesRegenerated = action("user.recoveryCodesRegenerated", "A user gets new recovery codes.")
+
+	UserIdentityLinked   = action("user.identityLinked", "A user signs in at an identity provider for the first time, and is known there from then on.")
+	UserIdentityUnlinked = action("user.identityUnlinked", "It is forgotten who a user is at an identity provider.")
+
+	IdentityProviderCreated       = action("identityProvider.created", "An identity provider of a company is set up.")
+	IdentityProviderUpdated       = action("identityProvider.updated", "An identity provider of a company is changed.")
+	IdentityProviderDeleted       = action("identityProvider.deleted", "An identity provider of a company is removed.")
+	IdentityProviderDomainChecked = action("identityProvider.domainChecked", "The DNS is asked whether a company has a domain.")
+	CustomerDomainLost            = action("customer.domainLost", "A company's claim to a domain holds no longer: its record is gone, or another company has proven the domain.")
+	IdentityProviderSignInFailed  = action("identityProvider.signInFailed", "Somebody comes from an identity provider and is not let in.")
 
 	RoleCreated       = action("role.created", "A role is created.")
 	RoleUpdated       = action("role.updated", "A role is changed.")

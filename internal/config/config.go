@@ -59,6 +59,8 @@ type Config struct {
 	WebhookAllow     []netip.Prefix
 	// WebhookCA is the path of a PEM file that holds at least one certificate.
 	WebhookCA string
+	// DNS is the server that is asked for the records of domains, host:port; empty: those of the system.
+	DNS string
 	// MonitorUser and MonitorPassword are both set or both empty.
 	MonitorUser, MonitorPassword string
 	// RateLimit is requests a minute and API key, MaxCost the cost of one GraphQL request, CostLimit
@@ -117,6 +119,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		SMTPURL:          l.mail("CANOPY_SMTP_URL"),
 		WebhookAllow:     l.prefixes("CANOPY_WEBHOOK_ALLOW"),
 		WebhookCA:        l.certificates("CANOPY_WEBHOOK_CA"),
+		DNS:              l.hostPort("CANOPY_DNS"),
 		MonitorUser:      getenv("CANOPY_MONITOR_USER"),
 		MonitorPassword:  getenv("CANOPY_MONITOR_PASSWORD"),
 		RateLimit:        l.limit("CANOPY_RATE_LIMIT", defaultRateLimit),

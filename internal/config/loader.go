@@ -75,6 +75,22 @@ func (l *loader) listen(name string, mode Mode) string {
 	return v
 }
 
+// hostPort is an address with a port, where one is given.
+func (l *loader) hostPort(name string) string {
+	v := l.value(name)
+	if v == "" {
+		return ""
+	}
+	host, port, err := net.SplitHostPort(v)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil || host == "" {
+		l.fault(name, "must be host:port, such as 127.0.0.1:53, not %q", v)
+	}
+	return v
+}
+
 // publicURL is set, or what a browser on this machine would say.
 func (l *loader) publicURL(name, listen string) (u *url.URL, set bool) {
 	v := l.value(name)

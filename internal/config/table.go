@@ -47,6 +47,7 @@ func Variables() []Variable {
 		{Name: "CANOPY_SMTP_URL", Default: "none; dev: .eml files", Meaning: "Mail server: smtp://user:password@host:587?from=ADDRESS, or smtps://; without a port 465 for smtps, 587 with a password, 25 without"},
 		{Name: "CANOPY_WEBHOOK_ALLOW", Default: "none", Meaning: "CIDRs exempt from the rule that webhooks go to public addresses; for tests"},
 		{Name: "CANOPY_WEBHOOK_CA", Default: "none", Meaning: "PEM file of further roots for webhook deliveries"},
+		{Name: "CANOPY_DNS", Default: "the system's", Meaning: "DNS server, host:port, to ask whether a company has a domain of e-mail addresses"},
 		{Name: "CANOPY_MONITOR_USER", Default: "closed; dev: open", Meaning: "User of /monitoring/, /metrics and /debug/pprof/ (HTTP Basic)"},
 		{Name: "CANOPY_MONITOR_PASSWORD", Default: "closed; dev: open", Meaning: "That user's password"},
 		{Name: "CANOPY_RATE_LIMIT", Default: strconv.Itoa(defaultRateLimit), Meaning: "Requests a minute and API key or person, and ten times as many for a company right below the root with all below it; 0 is off"},

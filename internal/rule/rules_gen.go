@@ -24,6 +24,7 @@ var (
 	CustomerUsage                    = &Rule{Field: "Customer.usage", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	CustomerInvitations              = &Rule{Field: "Customer.invitations", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	CustomerSecrets                  = &Rule{Field: "Customer.secrets", Apps: []access.App{access.Tenant, access.Builder}, Right: access.AgentWrite}
+	CustomerIdentityProviders        = &Rule{Field: "Customer.identityProviders", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	CustomerWebhookDestinations      = &Rule{Field: "Customer.webhookDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	OperationsFailingDestinations    = &Rule{Field: "Operations.failingDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	OperationsBusiest                = &Rule{Field: "Operations.busiest", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
@@ -31,6 +32,7 @@ var (
 	CustomerRefCustomer              = &Rule{Field: "CustomerRef.customer", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	UserPermissions                  = &Rule{Field: "User.permissions", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	UserCustomers                    = &Rule{Field: "User.customers", Apps: []access.App{access.Tenant}, Right: access.UserRead}
+	UserIdentities                   = &Rule{Field: "User.identities", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	AccountPermissions               = &Rule{Field: "Account.permissions", Apps: []access.App{access.Tenant}, Right: access.PermissionRead}
 	AccountContexts                  = &Rule{Field: "Account.contexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	AccountAgents                    = &Rule{Field: "Account.agents", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
@@ -146,6 +148,11 @@ var (
 	CreateSecret                     = &Rule{Field: "Mutation.createSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	UpdateSecret                     = &Rule{Field: "Mutation.updateSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	DeleteSecret                     = &Rule{Field: "Mutation.deleteSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
+	CreateIdentityProvider           = &Rule{Field: "Mutation.createIdentityProvider", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	UpdateIdentityProvider           = &Rule{Field: "Mutation.updateIdentityProvider", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	DeleteIdentityProvider           = &Rule{Field: "Mutation.deleteIdentityProvider", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	VerifyIdentityDomain             = &Rule{Field: "Mutation.verifyIdentityDomain", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	UnlinkIdentity                   = &Rule{Field: "Mutation.unlinkIdentity", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
 	CreateWebhookDestination         = &Rule{Field: "Mutation.createWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	UpdateWebhookDestination         = &Rule{Field: "Mutation.updateWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	DeleteWebhookDestination         = &Rule{Field: "Mutation.deleteWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
@@ -178,6 +185,7 @@ var all = []*Rule{
 	CustomerUsage,
 	CustomerInvitations,
 	CustomerSecrets,
+	CustomerIdentityProviders,
 	CustomerWebhookDestinations,
 	OperationsFailingDestinations,
 	OperationsBusiest,
@@ -185,6 +193,7 @@ var all = []*Rule{
 	CustomerRefCustomer,
 	UserPermissions,
 	UserCustomers,
+	UserIdentities,
 	AccountPermissions,
 	AccountContexts,
 	AccountAgents,
@@ -300,6 +309,11 @@ var all = []*Rule{
 	CreateSecret,
 	UpdateSecret,
 	DeleteSecret,
+	CreateIdentityProvider,
+	UpdateIdentityProvider,
+	DeleteIdentityProvider,
+	VerifyIdentityDomain,
+	UnlinkIdentity,
 	CreateWebhookDestination,
 	UpdateWebhookDestination,
 	DeleteWebhookDestination,

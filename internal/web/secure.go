@@ -9,6 +9,8 @@ import (
 // the page's own origin. Each list adds sources to a directive, such as 'unsafe-inline' or data:.
 type Policy struct {
 	Script, Style, Image []string
+	// Frame is what the page may show inside it; nothing where it is empty.
+	Frame []string
 	// Framed are the origins of the pages that may show the page inside them; none may where it is empty.
 	Framed []string
 }
@@ -16,7 +18,14 @@ type Policy struct {
 // String is the header's value.
 func (p Policy) String() string {
 	return "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors " + p.ancestors() + "; manifest-src 'self'; script-src " +
-		own(p.Script) + "; font-src 'self'; connect-src 'self'; worker-src 'self'; style-src " + own(p.Style) + "; img-src " + own(p.Image)
+		own(p.Script) + "; font-src 'self'; connect-src 'self'; worker-src 'self'; style-src " + own(p.Style) + "; img-src " + own(p.Image) + p.frames()
+}
+
+func (p Policy) frames() string {
+	if len(p.Frame) == 0 {
+		return "" // as is said by default
+	}
+	return "; frame-src " + strings.Join(p.Frame, " ")
 }
 
 func (p Policy) ancestors() string {

@@ -882,6 +882,34 @@ type CreateCustomerPayload struct {
 	Admin *User `json:"admin,omitzero"`
 }
 
+// CreateIdentityProviderInput: A new identity provider of a company.
+type CreateIdentityProviderInput struct {
+	// The company; the caller's own when left out.
+	CustomerID *string `json:"customerId,omitzero"`
+	// What people know it by.
+	Name string `json:"name"`
+	// Its issuer, an https address without a query.
+	Issuer string `json:"issuer"`
+	// What it knows the platform by.
+	ClientID string `json:"clientId"`
+	// The secret that goes with it; it is never shown.
+	ClientSecret string `json:"clientSecret"`
+	// The domains of the addresses that it speaks for, at most 50; none when left out.
+	Domains []string `json:"domains,omitzero"`
+	// The role that new people get, of the system's or the company's own and no owner's; they wait for somebody to give them one when left out.
+	DefaultRoleID *string `json:"defaultRoleId,omitzero"`
+	// Whether people have to sign in at a provider; not when left out.
+	Required *bool `json:"required,omitzero"`
+	// Whether people can sign in at it; they can when left out.
+	Enabled *bool `json:"enabled,omitzero"`
+}
+
+// CreateIdentityProviderPayload: What `createIdentityProvider` made.
+type CreateIdentityProviderPayload struct {
+	// The provider.
+	IdentityProvider *IdentityProvider `json:"identityProvider,omitzero"`
+}
+
 // CreatePermissionInput: A new permission. The user is given by `userId`, or by `email`, which adds to the company whoever is not in it, and invites one without a password.
 type CreatePermissionInput struct {
 	// The account.
@@ -1101,6 +1129,8 @@ type Customer struct {
 	Invitations []*Invitation `json:"invitations,omitzero"`
 	// The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right `agent.write`, with a token for `tenant` or `builder`.
 	Secrets []*Secret `json:"secrets,omitzero"`
+	// Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`.
+	IdentityProviders []*IdentityProvider `json:"identityProviders,omitzero"`
 	// Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application.
 	WebhookDestinations *WebhookDestinationConnection `json:"webhookDestinations,omitzero"`
 	// Grows with every change of it; `ifVersion` of an update compares it.
@@ -1311,6 +1341,20 @@ type DeleteDocumentInput struct {
 // DeleteDocumentPayload: The removed document.
 type DeleteDocumentPayload struct {
 	// Its global id.
+	DeletedID string `json:"deletedId,omitzero"`
+}
+
+// DeleteIdentityProviderInput: An identity provider to remove.
+type DeleteIdentityProviderInput struct {
+	// The provider.
+	ID string `json:"id"`
+	// The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out.
+	IfVersion *int `json:"ifVersion,omitzero"`
+}
+
+// DeleteIdentityProviderPayload: What `deleteIdentityProvider` removed.
+type DeleteIdentityProviderPayload struct {
+	// Global id of what is gone.
 	DeletedID string `json:"deletedId,omitzero"`
 }
 
@@ -1581,6 +1625,37 @@ type DocumentWarning struct {
 	Page *int `json:"page,omitzero"`
 }
 
+// DomainClaim: A company's claim to a domain of e-mail addresses.
+type DomainClaim struct {
+	// The domain.
+	Domain string `json:"domain,omitzero"`
+	// Whether it holds.
+	Status DomainClaimStatus `json:"status,omitzero"`
+	// Name of the TXT record that proves it.
+	RecordName string `json:"recordName,omitzero"`
+	// Value of that record.
+	RecordValue string `json:"recordValue,omitzero"`
+	// When it was proven; null while it is not.
+	ProvenAt *time.Time `json:"provenAt,omitzero"`
+	// When the DNS was last asked; null where it was not.
+	CheckedAt *time.Time `json:"checkedAt,omitzero"`
+	// Since when the record of a proven claim is missing; after three days the claim holds no longer.
+	MissingSince *time.Time `json:"missingSince,omitzero"`
+}
+
+// DomainClaimStatus: Whether a claim to a domain holds.
+type DomainClaimStatus string
+
+// The values of DomainClaimStatus.
+const (
+	// DomainClaimStatusPending: Not yet: the domain's DNS has not the record, or has lost it.
+	DomainClaimStatusPending DomainClaimStatus = "PENDING"
+	// DomainClaimStatusProven: The domain's DNS has the record.
+	DomainClaimStatusProven DomainClaimStatus = "PROVEN"
+	// DomainClaimStatusGranted: A company above has given the domain away: the root company, or one that has proven it.
+	DomainClaimStatusGranted DomainClaimStatus = "GRANTED"
+)
+
 // EnableAgentInput: An agent to enable.
 type EnableAgentInput struct {
 	// The agent.
@@ -1653,6 +1728,42 @@ type Highlight struct {
 	Start int `json:"start,omitzero"`
 	// Where it ends.
 	End int `json:"end,omitzero"`
+}
+
+// IdentityProvider: Where people of a company sign in, by OpenID Connect, and those of the companies below it that have no provider of their own. Its client secret is never shown.
+type IdentityProvider struct {
+	// Global id.
+	ID string `json:"id,omitzero"`
+	// Identity provider id, the `provider` of `GET /auth/sso`.
+	DatabaseID int `json:"databaseId,omitzero"`
+	// What people know it by.
+	Name string `json:"name,omitzero"`
+	// Its issuer, an https address under which `/.well-known/openid-configuration` tells of it.
+	Issuer string `json:"issuer,omitzero"`
+	// What it knows the platform by.
+	ClientID string `json:"clientId,omitzero"`
+	// The domains of the addresses that it speaks for, as far as the company's claims to them hold.
+	Domains []string `json:"domains,omitzero"`
+	// The company's claims to domains, by domain; none for who does not reach the company.
+	Claims []*DomainClaim `json:"claims,omitzero"`
+	// The role that new people get, on the company's account of the role's application; null where they wait for somebody to give them one, and for who does not reach the company.
+	DefaultRole *Role `json:"defaultRole,omitzero"`
+	// Whether people have to sign in at a provider, to this company and to those that it serves. Owners may use their passwords nevertheless.
+	Required bool `json:"required,omitzero"`
+	// Whether people can sign in at it.
+	Enabled bool `json:"enabled,omitzero"`
+	// Where the provider has to send people back to: the redirect URI of the registration there.
+	RedirectURI string `json:"redirectUri,omitzero"`
+	// Where the provider can tell that somebody has signed out there: the back-channel logout URI of the registration.
+	BackchannelLogoutURI string `json:"backchannelLogoutUri,omitzero"`
+	// When it was made.
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+	// When it was last changed.
+	UpdatedAt time.Time `json:"updatedAt,omitzero"`
+	// Whose it is.
+	Customer *CustomerRef `json:"customer,omitzero"`
+	// Grows with every change of it; `ifVersion` of an update compares it.
+	Version int `json:"version,omitzero"`
 }
 
 // Invitation: Asks a person to accept a company that has added it.
@@ -2668,6 +2779,18 @@ type TogglePermissionPayload struct {
 	Permission *Permission `json:"permission,omitzero"`
 }
 
+// UnlinkIdentityInput: An identity to forget.
+type UnlinkIdentityInput struct {
+	// The identity.
+	ID string `json:"id"`
+}
+
+// UnlinkIdentityPayload: What `unlinkIdentity` forgot.
+type UnlinkIdentityPayload struct {
+	// Global id of what is gone.
+	DeletedID string `json:"deletedId,omitzero"`
+}
+
 // UnpublishAgentInput: An agent to unpublish.
 type UnpublishAgentInput struct {
 	// The agent.
@@ -2776,6 +2899,36 @@ type UpdateDocumentInput struct {
 type UpdateDocumentPayload struct {
 	// The document.
 	Document *Document `json:"document,omitzero"`
+}
+
+// UpdateIdentityProviderInput: A change of an identity provider. What is left out stays.
+type UpdateIdentityProviderInput struct {
+	// The provider.
+	ID string `json:"id"`
+	// What people know it by.
+	Name *string `json:"name,omitzero"`
+	// Its issuer, an https address without a query. With another one, whoever has signed in there is as new.
+	Issuer *string `json:"issuer,omitzero"`
+	// What it knows the platform by.
+	ClientID *string `json:"clientId,omitzero"`
+	// The secret that goes with it; it is never shown.
+	ClientSecret *string `json:"clientSecret,omitzero"`
+	// The domains of the addresses that it speaks for, at most 50.
+	Domains []string `json:"domains,omitzero"`
+	// The role that new people get, of the system's or the company's own and no owner's; null has them wait for somebody to give them one.
+	DefaultRoleID *string `json:"defaultRoleId,omitzero"`
+	// Whether people have to sign in at a provider.
+	Required *bool `json:"required,omitzero"`
+	// Whether people can sign in at it.
+	Enabled *bool `json:"enabled,omitzero"`
+	// The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out.
+	IfVersion *int `json:"ifVersion,omitzero"`
+}
+
+// UpdateIdentityProviderPayload: What `updateIdentityProvider` changed.
+type UpdateIdentityProviderPayload struct {
+	// The provider.
+	IdentityProvider *IdentityProvider `json:"identityProvider,omitzero"`
 }
 
 // UpdatePermissionInput: A new role for a permission.
@@ -2929,6 +3082,8 @@ type User struct {
 	Permissions *PermissionConnection `json:"permissions,omitzero"`
 	// The companies within the caller's reach that the user belongs to, by id. Needs the right `user.read`, with a token for `tenant`.
 	Customers *CustomerConnection `json:"customers,omitzero"`
+	// Who the user is at identity providers of companies within the caller's reach, by id. Needs the right `user.read`, with a token for `tenant`.
+	Identities []*UserIdentity `json:"identities,omitzero"`
 	// Grows with every change of it; `ifVersion` of an update compares it.
 	Version int `json:"version,omitzero"`
 }
@@ -2977,6 +3132,26 @@ type UserFilter struct {
 	Or []UserFilter `json:"or,omitzero"`
 }
 
+// UserIdentity: Who a user is at an identity provider. From then on the provider's name of the person counts, and no longer its address.
+type UserIdentity struct {
+	// Global id.
+	ID string `json:"id,omitzero"`
+	// Identity id.
+	DatabaseID int `json:"databaseId,omitzero"`
+	// The provider's name of the person (`sub`).
+	Subject string `json:"subject,omitzero"`
+	// The address by which the user was found.
+	Email string `json:"email,omitzero"`
+	// When that was.
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+	// When the person last signed in there.
+	LastUsedAt time.Time `json:"lastUsedAt,omitzero"`
+	// The provider.
+	Provider *IdentityProvider `json:"provider,omitzero"`
+	// The user; null for who is not within reach.
+	User *User `json:"user,omitzero"`
+}
+
 // UserOrder: An order of users.
 type UserOrder struct {
 	// By what.
@@ -2999,6 +3174,20 @@ const (
 	// UserOrderFieldCreatedAt: By when the user was created.
 	UserOrderFieldCreatedAt UserOrderField = "CREATED_AT"
 )
+
+// VerifyIdentityDomainInput: A domain to ask the DNS of.
+type VerifyIdentityDomainInput struct {
+	// The provider.
+	ID string `json:"id"`
+	// One of its domains.
+	Domain string `json:"domain"`
+}
+
+// VerifyIdentityDomainPayload: What `verifyIdentityDomain` has found.
+type VerifyIdentityDomainPayload struct {
+	// The provider, with its claims.
+	IdentityProvider *IdentityProvider `json:"identityProvider,omitzero"`
+}
 
 // WebhookAttempt: One attempt on a delivery.
 type WebhookAttempt struct {

@@ -510,8 +510,10 @@ export interface ChunkConnection {
   nodes: Array<Chunk>;
   /** Where the page begins and ends. */
   pageInfo: PageInfo;
-  /** How many rows the whole list has. */
+  /** Number of rows on all pages; counted only when asked for, and up to 10,000. */
   totalCount: number;
+  /** There are more rows than `totalCount` tells. */
+  totalCountCapped: boolean;
 }
 
 /** A chunk in a page. */
@@ -621,8 +623,10 @@ export interface ContextConnection {
   nodes: Array<Context>;
   /** Where the page begins and ends. */
   pageInfo: PageInfo;
-  /** How many rows the whole list has. */
+  /** Number of rows on all pages; counted only when asked for, and up to 10,000. */
   totalCount: number;
+  /** There are more rows than `totalCount` tells. */
+  totalCountCapped: boolean;
 }
 
 /** A context in a page. */
@@ -692,8 +696,10 @@ export interface ContextQueryConnection {
   nodes: Array<ContextQuery>;
   /** Where the page begins and ends. */
   pageInfo: PageInfo;
-  /** How many rows the whole list has. */
+  /** Number of rows on all pages; counted only when asked for, and up to 10,000. */
   totalCount: number;
+  /** There are more rows than `totalCount` tells. */
+  totalCountCapped: boolean;
 }
 
 /** A query in a page. */
@@ -860,6 +866,34 @@ export interface CreateCustomerPayload {
   customer: Customer;
   /** Its first admin. */
   admin: User;
+}
+
+/** A new identity provider of a company. */
+export interface CreateIdentityProviderInput {
+  /** The company; the caller's own when left out. */
+  customerId?: string | number | null | undefined;
+  /** What people know it by. */
+  name: string;
+  /** Its issuer, an https address without a query. */
+  issuer: string;
+  /** What it knows the platform by. */
+  clientId: string;
+  /** The secret that goes with it; it is never shown. */
+  clientSecret: string;
+  /** The domains of the addresses that it speaks for, at most 50; none when left out. */
+  domains?: ReadonlyArray<string> | null | undefined;
+  /** The role that new people get, of the system's or the company's own and no owner's; they wait for somebody to give them one when left out. */
+  defaultRoleId?: string | number | null | undefined;
+  /** Whether people have to sign in at a provider; not when left out. */
+  required?: boolean | null | undefined;
+  /** Whether people can sign in at it; they can when left out. */
+  enabled?: boolean | null | undefined;
+}
+
+/** What `createIdentityProvider` made. */
+export interface CreateIdentityProviderPayload {
+  /** The provider. */
+  identityProvider: IdentityProvider;
 }
 
 /** A new permission. The user is given by `userId`, or by `email`, which adds to the company whoever is not in it, and invites one without a password. */
@@ -1085,6 +1119,8 @@ export interface Customer {
   invitations: Array<Invitation>;
   /** The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right `agent.write`, with a token for `tenant` or `builder`. */
   secrets: Array<Secret>;
+  /** Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`. */
+  identityProviders: Array<IdentityProvider>;
   /** Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application. */
   webhookDestinations: WebhookDestinationConnection;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
@@ -1289,6 +1325,20 @@ export interface DeleteDocumentPayload {
   deletedId: string;
 }
 
+/** An identity provider to remove. */
+export interface DeleteIdentityProviderInput {
+  /** The provider. */
+  id: string | number;
+  /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
+}
+
+/** What `deleteIdentityProvider` removed. */
+export interface DeleteIdentityProviderPayload {
+  /** Global id of what is gone. */
+  deletedId: string;
+}
+
 /** A permission to remove. */
 export interface DeletePermissionInput {
   /** The permission. */
@@ -1477,8 +1527,10 @@ export interface DocumentConnection {
   nodes: Array<Document>;
   /** Where the page begins and ends. */
   pageInfo: PageInfo;
-  /** How many rows the whole list has. */
+  /** Number of rows on all pages; counted only when asked for, and up to 10,000. */
   totalCount: number;
+  /** There are more rows than `totalCount` tells. */
+  totalCountCapped: boolean;
 }
 
 /** A document in a page. */
@@ -1553,6 +1605,33 @@ export interface DocumentWarning {
   page: number | null;
 }
 
+/** A company's claim to a domain of e-mail addresses. */
+export interface DomainClaim {
+  /** The domain. */
+  domain: string;
+  /** Whether it holds. */
+  status: DomainClaimStatus;
+  /** Name of the TXT record that proves it. */
+  recordName: string;
+  /** Value of that record. */
+  recordValue: string;
+  /** When it was proven; null while it is not. */
+  provenAt: DateTime | null;
+  /** When the DNS was last asked; null where it was not. */
+  checkedAt: DateTime | null;
+  /** Since when the record of a proven claim is missing; after three days the claim holds no longer. */
+  missingSince: DateTime | null;
+}
+
+/** Whether a claim to a domain holds. */
+export type DomainClaimStatus =
+  /** Not yet: the domain's DNS has not the record, or has lost it. */
+  | "PENDING"
+  /** The domain's DNS has the record. */
+  | "PROVEN"
+  /** A company above has given the domain away: the root company, or one that has proven it. */
+  | "GRANTED";
+
 /** An agent to enable. */
 export interface EnableAgentInput {
   /** The agent. */
@@ -1625,6 +1704,42 @@ export interface Highlight {
   start: number;
   /** Where it ends. */
   end: number;
+}
+
+/** Where people of a company sign in, by OpenID Connect, and those of the companies below it that have no provider of their own. Its client secret is never shown. */
+export interface IdentityProvider {
+  /** Global id. */
+  id: string;
+  /** Identity provider id, the `provider` of `GET /auth/sso`. */
+  databaseId: number;
+  /** What people know it by. */
+  name: string;
+  /** Its issuer, an https address under which `/.well-known/openid-configuration` tells of it. */
+  issuer: string;
+  /** What it knows the platform by. */
+  clientId: string;
+  /** The domains of the addresses that it speaks for, as far as the company's claims to them hold. */
+  domains: Array<string>;
+  /** The company's claims to domains, by domain; none for who does not reach the company. */
+  claims: Array<DomainClaim>;
+  /** The role that new people get, on the company's account of the role's application; null where they wait for somebody to give them one, and for who does not reach the company. */
+  defaultRole: Role | null;
+  /** Whether people have to sign in at a provider, to this company and to those that it serves. Owners may use their passwords nevertheless. */
+  required: boolean;
+  /** Whether people can sign in at it. */
+  enabled: boolean;
+  /** Where the provider has to send people back to: the redirect URI of the registration there. */
+  redirectUri: string;
+  /** Where the provider can tell that somebody has signed out there: the back-channel logout URI of the registration. */
+  backchannelLogoutUri: string;
+  /** When it was made. */
+  createdAt: DateTime;
+  /** When it was last changed. */
+  updatedAt: DateTime;
+  /** Whose it is. */
+  customer: CustomerRef;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** Asks a person to accept a company that has added it. */
@@ -2623,6 +2738,18 @@ export interface TogglePermissionPayload {
   permission: Permission;
 }
 
+/** An identity to forget. */
+export interface UnlinkIdentityInput {
+  /** The identity. */
+  id: string | number;
+}
+
+/** What `unlinkIdentity` forgot. */
+export interface UnlinkIdentityPayload {
+  /** Global id of what is gone. */
+  deletedId: string;
+}
+
 /** An agent to unpublish. */
 export interface UnpublishAgentInput {
   /** The agent. */
@@ -2731,6 +2858,36 @@ export interface UpdateDocumentInput {
 export interface UpdateDocumentPayload {
   /** The document. */
   document: Document;
+}
+
+/** A change of an identity provider. What is left out stays. */
+export interface UpdateIdentityProviderInput {
+  /** The provider. */
+  id: string | number;
+  /** What people know it by. */
+  name?: string | null | undefined;
+  /** Its issuer, an https address without a query. With another one, whoever has signed in there is as new. */
+  issuer?: string | null | undefined;
+  /** What it knows the platform by. */
+  clientId?: string | null | undefined;
+  /** The secret that goes with it; it is never shown. */
+  clientSecret?: string | null | undefined;
+  /** The domains of the addresses that it speaks for, at most 50. */
+  domains?: ReadonlyArray<string> | null | undefined;
+  /** The role that new people get, of the system's or the company's own and no owner's; null has them wait for somebody to give them one. */
+  defaultRoleId?: string | number | null | undefined;
+  /** Whether people have to sign in at a provider. */
+  required?: boolean | null | undefined;
+  /** Whether people can sign in at it. */
+  enabled?: boolean | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
+}
+
+/** What `updateIdentityProvider` changed. */
+export interface UpdateIdentityProviderPayload {
+  /** The provider. */
+  identityProvider: IdentityProvider;
 }
 
 /** A new role for a permission. */
@@ -2891,6 +3048,8 @@ export interface User {
   permissions: PermissionConnection;
   /** The companies within the caller's reach that the user belongs to, by id. Needs the right `user.read`, with a token for `tenant`. */
   customers: CustomerConnection;
+  /** Who the user is at identity providers of companies within the caller's reach, by id. Needs the right `user.read`, with a token for `tenant`. */
+  identities: Array<UserIdentity>;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
   version: number;
 }
@@ -2939,6 +3098,26 @@ export interface UserFilter {
   or?: ReadonlyArray<UserFilter> | null | undefined;
 }
 
+/** Who a user is at an identity provider. From then on the provider's name of the person counts, and no longer its address. */
+export interface UserIdentity {
+  /** Global id. */
+  id: string;
+  /** Identity id. */
+  databaseId: number;
+  /** The provider's name of the person (`sub`). */
+  subject: string;
+  /** The address by which the user was found. */
+  email: string;
+  /** When that was. */
+  createdAt: DateTime;
+  /** When the person last signed in there. */
+  lastUsedAt: DateTime;
+  /** The provider. */
+  provider: IdentityProvider;
+  /** The user; null for who is not within reach. */
+  user: User | null;
+}
+
 /** An order of users. */
 export interface UserOrder {
   /** By what. */
@@ -2957,6 +3136,20 @@ export type UserOrderField =
   | "EMAIL"
   /** By when the user was created. */
   | "CREATED_AT";
+
+/** A domain to ask the DNS of. */
+export interface VerifyIdentityDomainInput {
+  /** The provider. */
+  id: string | number;
+  /** One of its domains. */
+  domain: string;
+}
+
+/** What `verifyIdentityDomain` has found. */
+export interface VerifyIdentityDomainPayload {
+  /** The provider, with its claims. */
+  identityProvider: IdentityProvider;
+}
 
 /** One attempt on a delivery. */
 export interface WebhookAttempt {

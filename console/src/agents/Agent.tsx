@@ -13,9 +13,10 @@ import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import "../ui/ways.css";
-import { Agent as Ask, type AgentResult, DeleteAgent, DisableAgent, EnableAgent, SaveAgent, UnpublishAgent } from "./agents.gql";
+import { Agent as Ask, type AgentResult, DeleteAgent, DisableAgent, EnableAgent, PublishAgent, SaveAgent, UnpublishAgent } from "./agents.gql";
 import "./agents.css";
 import { AgentState } from "./State";
+import { written } from "./value";
 
 export type WholeAgent = NonNullable<AgentResult["agent"]>;
 
@@ -88,10 +89,16 @@ function Deeds({ agent }: { agent: WholeAgent }) {
   const disable = useChange(DisableAgent);
   const unpublish = useChange(UnpublishAgent);
   const remove = useChange(DeleteAgent);
-  const { attempt, say } = useNotices();
-  const [asked, setAsked] = useState<"rename" | "delete">();
+  const publish = useChange(PublishAgent);
+  const { attempt, say, offer } = useNotices();
+  const [asked, setAsked] = useState<"rename" | "unpublish" | "delete">();
   const { id, name, enabled, published, version } = agent;
   const input = { id };
+  // The draft can be published again at once, where it is what was published.
+  const takeBack = async () => {
+    if (written(agent.draft) !== written(published!.diagram)) return setAsked("unpublish");
+    if (await attempt(() => unpublish({ input }))) offer(text.agents.unpublished(name), () => publish({ input }));
+  };
   return (
     <>
       <Menu withinPortal={false} withInitialFocusPlaceholder={false} position="bottom-end">
@@ -99,11 +106,22 @@ function Deeds({ agent }: { agent: WholeAgent }) {
         <Menu.Dropdown>
           <Menu.Item onClick={() => setAsked("rename")}>{text.agents.rename}</Menu.Item>
           <Menu.Item onClick={() => void attempt(() => (enabled ? disable({ input }) : enable({ input })))}>{enabled ? text.agents.disable : text.agents.enable}</Menu.Item>
-          {published && <Menu.Item onClick={async () => (await attempt(() => unpublish({ input }))) && say(text.agents.unpublished(name))}>{text.agents.unpublish}</Menu.Item>}
+          {published && <Menu.Item onClick={() => void takeBack()}>{text.agents.unpublish}</Menu.Item>}
           <Menu.Item c="var(--mantine-color-error)" onClick={() => setAsked("delete")}>{text.agents.delete}</Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {asked === "rename" && <Rename agent={agent} close={() => setAsked(undefined)} />}
+      {asked === "unpublish" && published && (
+        <Confirm
+          title={text.agents.unpublishTitle(name)} button={text.agents.unpublish} close={() => setAsked(undefined)}
+          work={async () => {
+            await unpublish({ input });
+            say(text.agents.unpublished(name));
+          }}
+        >
+          {text.agents.unpublishHint(published.number)}
+        </Confirm>
+      )}
       {asked === "delete" && (
         <Confirm
           title={text.agents.deleteTitle(name)} button={text.agents.delete} close={() => setAsked(undefined)}
@@ -124,8 +142,10 @@ function Rename({ agent: { id, name }, close }: { agent: WholeAgent; close: () =
   const { text } = useText();
   const save = useChange(SaveAgent);
   const [next, setNext] = useState(name);
+  const { offer } = useNotices();
   const submit = useSubmit(async () => {
     await save({ input: { id, name: next } });
+    offer(text.ui.saved, () => save({ input: { id, name } }));
     close();
   });
   return (

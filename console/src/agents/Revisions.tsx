@@ -72,7 +72,7 @@ function One({ id, agent }: { id: string; agent: WholeAgent }) {
     await attempt(async () => {
       const { updateAgent } = await save({ input: { id: agent.id, diagram: revision.diagram, ifVersion: agent.version } });
       const { version } = updateAgent!.agent;
-      offer(text.agents.taken(revision.number), text.agents.undo, () => save({ input: { id: agent.id, diagram: was, ifVersion: version } }));
+      offer(text.agents.taken(revision.number), () => save({ input: { id: agent.id, diagram: was, ifVersion: version } }));
     });
   };
   return (

@@ -79,7 +79,7 @@ function Deeds({ steps, at, choose, change }: { steps: readonly JsonObject[]; at
         const gone = steps[at]!;
         change(({ steps, output }) => ({ steps: steps.filter((_, index) => index !== at), output }));
         choose(Math.max(0, at - 1));
-        offer(text.agents.removed(name), text.agents.undo, async () => {
+        offer(text.agents.removed(name), async () => {
           change(({ steps, output }) => ({ steps: [...steps.slice(0, at), gone, ...steps.slice(at)], output }));
           choose(at);
         });

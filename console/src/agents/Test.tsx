@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Skeleton, Stack, Text, Textarea, Title } from "@mantine/core";
+import { Alert, Button, Group, Skeleton, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
@@ -89,9 +89,15 @@ function Form({ agent }: { agent: WholeAgent }) {
   const start = useChange(StartRun);
   const { check } = useCheck(agent.published!.diagram as Json);
   const [typed, setTyped] = useState<string>();
+  const [texts, setTexts] = useState<{ [name: string]: string }>({});
   const [wrong, setWrong] = useState(false);
   const members = membersOf(check);
   const json = typed ?? written(Object.fromEntries(members.map((name) => [name, ""])));
+  const given = parsed(json);
+  const fill = (name: string, text: string) => {
+    setTexts({ ...texts, [name]: text });
+    setTyped(written({ ...(isObject(given) ? given : {}), [name]: valueOf(text) }));
+  };
   const submit = useSubmit(async () => {
     const input = parsed(json);
     setWrong(!isObject(input));
@@ -106,6 +112,12 @@ function Form({ agent }: { agent: WholeAgent }) {
       <form onSubmit={submit.onSubmit}>
         <Stack>
           <Problem error={submit.rest("input")} />
+          {members.map((name) => {
+            const value = isObject(given) ? given[name] : undefined;
+            // How a number was typed is kept: 0.10 on the way to 0.105.
+            const text = texts[name] !== undefined && valueOf(texts[name]) === value ? texts[name] : value;
+            return (typeof text === "string" || typeof text === "number") && <TextInput key={name} label={name} value={text} onChange={({ currentTarget: { value } }) => fill(name, value)} />;
+          })}
           <Textarea
             label={text.agents.input} description={members.length > 0 ? text.agents.inputReads(members.join(", ")) : text.agents.inputHint} rows={8} spellCheck={false}
             styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
@@ -121,6 +133,11 @@ function Form({ agent }: { agent: WholeAgent }) {
 /** The members of the input that a diagram reads anywhere. */
 function membersOf(check: Check | undefined): string[] {
   return [...new Set((check ? [...check.steps, check.output] : []).flatMap(({ input }) => input))].sort();
+}
+
+/** What somebody means who types it into a field: a number, where it is one. */
+function valueOf(text: string): string | number {
+  return /^-?\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
 function Shown({ jobKey }: { jobKey: string }) {

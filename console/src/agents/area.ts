@@ -4,6 +4,10 @@ import { FindAgents, FindRuns } from "./agents.gql";
 
 export const agents: Area = {
   entries: [{ to: "/agents", label: (text) => text.agents.title, icon: IconRobot, needs: ["agent.read"] }],
+  places: [
+    { to: "/agents/runs", label: (text) => text.agents.lists.runs, part: (text) => text.agents.title, needs: "agent.read" },
+    { to: "/agents/secrets", label: (text) => text.agents.lists.secrets, part: (text) => text.agents.title, needs: "agent.read" },
+  ],
   finders: [
     finder({
       needs: "agent.read",

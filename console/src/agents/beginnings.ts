@@ -13,13 +13,9 @@ export const beginnings: Record<"empty" | "find" | "answer" | "call", (contextId
   }),
   answer: (contextId) => ({
     steps: [
-      { id: "hits", type: "search", contextId, prompt: "{{ input.question }}", topN: 5 },
-      {
-        id: "answer", type: "chat", system: "Answer from what is given, in one sentence. If it is not there, say so.",
-        prompt: "{{ join(map(steps.hits, .content), \"\\n\\n\") }}\n\n{{ input.question }}",
-      },
+      { id: "answer", type: "ask", contextId, prompt: "{{ input.question }}" },
     ],
-    output: { answer: "{{ steps.answer.content }}", documents: "{{ uniq(map(steps.hits, .docId)) }}" },
+    output: { answer: "{{ steps.answer.text }}", documents: "{{ uniq(map(steps.answer.citations, .docId)) }}" },
   }),
   call: () => ({
     steps: [

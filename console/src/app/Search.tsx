@@ -10,7 +10,7 @@ import { has, useMe } from "../session/rights";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import type { Finder, Hit } from "./area";
-import { areas, entriesFor } from "./areas";
+import { areas, entriesFor, pagesFor } from "./areas";
 import "./search.css";
 
 interface Found extends Hit {
@@ -92,9 +92,10 @@ function useFound(words: string): { found: Found[]; error: CanopyError | undefin
     return () => void (over = true);
   }, [settled, client]);
   return useMemo(() => {
-    const pages = entriesFor(me)
-      .map(({ to, label }) => ({ to, title: label(text), detail: text.app.searchPages, icon: IconArrowRight }))
-      .filter(({ title }) => title.toLowerCase().includes(words.toLowerCase()));
+    const by = words.toLowerCase();
+    const all = pagesFor(me, text).map((page) => ({ ...page, icon: IconArrowRight }));
+    // The places beside the menu are not shown before somebody looks for one.
+    const pages = by === "" ? all.slice(0, entriesFor(me).length) : all.filter(({ title, detail }) => title.toLowerCase().includes(by) || detail.toLowerCase().includes(by));
     const there = words !== "" && answer.words !== "";
     return { found: [...pages, ...(there ? answer.hits : [])], error: there ? answer.error : undefined, asked: words !== "" && answer.words === words };
   }, [words, answer, text, me]);

@@ -14,6 +14,14 @@ export interface Entry {
   ofRoot?: boolean;
 }
 
+/** A page that is not in the main menu; the search box finds it by its name, and by what it is part of. */
+export interface Place extends Pick<Entry, "label"> {
+  to: string | ((who: { customer: { databaseId: number } }) => string);
+  part: (text: Text) => string;
+  /** Found by those who have the right; by everybody where there is none. */
+  needs?: Right;
+}
+
 /** Something that the search box finds, and where it is shown. */
 export interface Hit {
   to: string;
@@ -37,5 +45,6 @@ export function finder<R>(of: { needs: Right; icon: Icon; document: TypedDocumen
 /** What an area puts into the frame. */
 export interface Area {
   entries: readonly Entry[];
+  places?: readonly Place[];
   finders: readonly Finder[];
 }

@@ -40,12 +40,14 @@ export function Billing() {
 
 function Form({ customerId, billing }: { customerId: string; billing: Record | null }) {
   const { text } = useText();
-  const { say } = useNotices();
+  const { say, offer } = useNotices();
   const save = useChange(SaveBilling);
-  const [form, setForm] = useState(Object.fromEntries(fields.map((name) => [name, billing?.[name] ?? ""])) as { [name in (typeof fields)[number]]: string });
+  const [was] = useState(Object.fromEntries(fields.map((name) => [name, billing?.[name] ?? ""])) as { [name in (typeof fields)[number]]: string });
+  const [form, setForm] = useState(was);
   const submit = useSubmit(async () => {
-    await save({ input: { customerId, ...form, ...(billing ? { ifVersion: billing.version } : {}) } });
-    say(text.ui.saved);
+    const { saveBilling } = await save({ input: { customerId, ...form, ...(billing ? { ifVersion: billing.version } : {}) } });
+    if (!billing) return say(text.ui.saved);
+    offer(text.ui.saved, () => save({ input: { customerId, ...was, ifVersion: saveBilling!.billing.version } }));
   });
   return (
     <form onSubmit={submit.onSubmit}>

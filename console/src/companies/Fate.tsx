@@ -62,11 +62,12 @@ interface Asked {
 
 function Suspend({ company: { id, name }, close }: Asked) {
   const { text } = useText();
-  const { say } = useNotices();
+  const { offer } = useNotices();
   const suspend = useChange(SuspendCompany);
+  const resume = useChange(ResumeCompany);
   const submit = useSubmit(async () => {
     await suspend({ input: { id } });
-    say(text.companies.suspended(name));
+    offer(text.companies.suspended(name), () => resume({ input: { id } }));
     close();
   });
   return (
@@ -96,7 +97,7 @@ function Delete({ company: { id, name }, close }: Asked) {
   const submit = useSubmit(async () => {
     await remove({ input: { id } });
     close();
-    offer(text.companies.deleted(name), text.companies.undo, () => restore({ input: { id } }));
+    offer(text.companies.deleted(name), () => restore({ input: { id } }));
   });
   const lost = data?.customer?.usage.filter(({ name, used }) => used > 0 && !/PER_|CONCURRENT/.test(name)) ?? [];
   return (

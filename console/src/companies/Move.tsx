@@ -20,15 +20,16 @@ export function Move() {
   const { text } = useText();
   const { companyId } = useParams({ from: "/inside/companies/$companyId/move" });
   const navigate = useNavigate();
-  const { say } = useNotices();
+  const { offer } = useNotices();
   const { data, error, again } = useAsk(Company, { id: companyId });
   const [place, setPlace] = useState<Place>();
   const move = useChange(MoveCompany);
   const close = () => navigate({ to: "/companies/$companyId", params: { companyId }, search: true });
   const company = data?.customer;
   const submit = useSubmit(async () => {
+    const { name, parent } = company!;
     await move({ input: { id: companyId, parentId: place!.id } });
-    say(text.companies.moved(company!.name));
+    offer(text.companies.moved(name), () => move({ input: { id: companyId, parentId: parent!.id } }));
     await close();
   });
   return (

@@ -13,12 +13,14 @@ import type { Whole } from "./company";
 export function Settings({ company }: { company: Whole }) {
   const { text } = useText();
   const update = useChange(UpdateCompany);
-  const [form, setForm] = useState({ name: company.name, canAddCustomers: company.canAddCustomers, descendantsCanAdd: company.descendantsCanAdd });
-  const changed = form.name !== company.name || form.canAddCustomers !== company.canAddCustomers || form.descendantsCanAdd !== company.descendantsCanAdd;
-  const { say } = useNotices();
+  const { name, canAddCustomers, descendantsCanAdd } = company;
+  const was = { name, canAddCustomers, descendantsCanAdd };
+  const [form, setForm] = useState(was);
+  const changed = form.name !== name || form.canAddCustomers !== canAddCustomers || form.descendantsCanAdd !== descendantsCanAdd;
+  const { offer } = useNotices();
   const submit = useSubmit(async () => {
-    await update({ input: { customerId: company.id, ...form, ifVersion: company.version } });
-    say(text.ui.saved);
+    const { updateCustomer } = await update({ input: { customerId: company.id, ...form, ifVersion: company.version } });
+    offer(text.ui.saved, () => update({ input: { customerId: company.id, ...was, ifVersion: updateCustomer!.customer.version } }));
   });
   return (
     <form onSubmit={submit.onSubmit}>

@@ -72,14 +72,15 @@ function Bar({ one: { name, used, limit, limitedBy } }: { one: One }) {
 /** The company's own limits; those of the companies above bind beside them. */
 function Limits({ company, close }: { company: Whole; close: () => void }) {
   const { text } = useText();
-  const { say } = useNotices();
+  const { offer } = useNotices();
   const set = useChange(SetLimits);
   const own = Object.fromEntries(company.usage.map(({ name, limit, limitedBy }) => [name, limitedBy?.id === company.id ? limit : null])) as Record<One["name"], number | null>;
   const [form, setForm] = useState(own);
   const changed = company.usage.map(({ name }) => name).filter((name) => form[name] !== own[name]);
   const submit = useSubmit(async () => {
-    await set({ input: { customerId: company.id, limits: changed.map((name) => ({ name, limit: form[name] })) } });
-    say(text.ui.saved);
+    const limitsOf = (from: typeof own) => ({ input: { customerId: company.id, limits: changed.map((name) => ({ name, limit: from[name] })) } });
+    await set(limitsOf(form));
+    offer(text.ui.saved, () => set(limitsOf(own)));
     close();
   });
   return (

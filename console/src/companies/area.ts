@@ -4,6 +4,11 @@ import { FindCompanies } from "./companies.gql";
 
 export const companies: Area = {
   entries: [{ to: "/companies", label: (text) => text.companies.title, icon: IconBuildingCommunity, needs: ["company.read"] }],
+  places: [
+    { to: ({ customer }) => `/companies/${customer.databaseId}`, label: (text) => text.companies.settings, part: (text) => text.companies.own, needs: "company.read" },
+    { to: ({ customer }) => `/companies/${customer.databaseId}/usage`, label: (text) => text.companies.usage, part: (text) => text.companies.own, needs: "company.read" },
+    { to: ({ customer }) => `/companies/${customer.databaseId}/billing`, label: (text) => text.companies.billing, part: (text) => text.companies.own, needs: "billing.read" },
+  ],
   finders: [
     finder({
       needs: "company.read",

@@ -1,8 +1,9 @@
-import { Alert, Anchor, Breadcrumbs, Button, Group, Progress, Skeleton, Stack, Text } from "@mantine/core";
-import { IconAlertTriangle, IconDownload, IconRefresh, IconTrash } from "@tabler/icons-react";
+import { Alert, Anchor, Breadcrumbs, Button, Group, Progress, SegmentedControl, Skeleton, Stack, Text } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { IconAlertTriangle, IconRefresh, IconTrash } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { useAsk, useChange, useLookup } from "../graph/hooks";
+import { useAsk, useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Confirm } from "../ui/Confirm";
@@ -15,8 +16,11 @@ import { useNotices } from "../ui/useNotices";
 import { When } from "../ui/When";
 import { useOnChanges } from "./changes";
 import { Chunks } from "./Chunks";
-import { DeleteDocument, Document as Ask, type DocumentResult, Original as OriginalLink, ReprocessDocument } from "./contexts.gql";
+import { DeleteDocument, Document as Ask, type DocumentResult, ReprocessDocument } from "./contexts.gql";
 import { formatOf } from "./files";
+import { Download, Original } from "./Original";
+import { PageBox } from "./PageBox";
+import { besides } from "./routes";
 import { Status } from "./Status";
 
 type Whole = DocumentResult["documents"]["nodes"][number];
@@ -51,28 +55,16 @@ function Shown({ document, contextId }: { document: Whole; contextId: string }) 
         </Breadcrumbs>
         <PageHead title={document.displayName} />
         <Group gap="xs" mt="xs">
-          <Original id={String(document.databaseId)} />
+          <Download id={String(document.databaseId)} />
           {me.can("context.write") && <Actions document={document} contextId={contextId} />}
         </Group>
       </div>
       <div className="beside">
         <TextOf document={document} />
-        <About document={document} />
+        <Beside document={document} />
       </div>
     </>
   );
-}
-
-/** Leads to the file as it was uploaded, by a link that is made for this once. */
-function Original({ id }: { id: string }) {
-  const { text } = useText();
-  const { attempt } = useNotices();
-  const link = useLookup(OriginalLink);
-  const open = async () => {
-    const [document] = (await link({ id })).documents.nodes;
-    if (document?.originalUrl) window.location.assign(document.originalUrl);
-  };
-  return <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />} onClick={() => attempt(open)}>{text.contexts.original}</Button>;
 }
 
 function Actions({ document: { id, displayName, status }, contextId }: { document: Whole; contextId: string }) {
@@ -105,15 +97,14 @@ function Actions({ document: { id, displayName, status }, contextId }: { documen
   );
 }
 
+const from = "/inside/contexts/$contextId/documents/$documentId";
+
 /** The text, or why there is none. */
 function TextOf({ document }: { document: Whole }) {
   const { text } = useText();
-  const { chunk, prompt, from, to } = useSearch({ from: "/inside/contexts/$contextId/documents/$documentId" });
   switch (document.status) {
     case "ready":
-      return document.chunkCount === 0
-        ? <Empty title={text.contexts.noText} hint={text.contexts.noTextHint} />
-        : <Chunks id={String(document.databaseId)} count={document.chunkCount} at={chunk} cited={from === undefined || to === undefined ? undefined : { start: from, end: to }} prompt={prompt ?? ""} />;
+      return document.chunkCount === 0 ? <Empty title={text.contexts.noText} hint={text.contexts.noTextHint} /> : <Read document={document} />;
     case "failed":
       return (
         <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={text.contexts.notReadable} style={{ alignSelf: "start" }}>
@@ -131,31 +122,70 @@ function TextOf({ document }: { document: Whole }) {
   }
 }
 
+/** What was read of the document, as pieces or as one text, with the way to each page. */
+function Read({ document: { databaseId, chunkCount, beginning } }: { document: Whole }) {
+  const { text } = useText();
+  const search = useSearch({ from });
+  const navigate = useNavigate();
+  const { chunk, prompt, page, as } = search;
+  const hasPages = beginning.nodes[0]?.page != null;
+  const cited = search.from === undefined || search.to === undefined ? undefined : { start: search.from, end: search.to };
+  return (
+    <div className="read">
+      <Group gap="xs" justify="space-between" mih="2rem">
+        <SegmentedControl
+          size="xs" aria-label={text.contexts.text} value={as ?? "pieces"} data={(["pieces", "text"] as const).map((value) => ({ value, label: text.contexts.as[value] }))}
+          onChange={(value) => navigate({ to: ".", search: { ...search, as: value === "text" ? value : undefined }, replace: true })}
+        />
+        {hasPages && <PageBox page={page ?? 1} go={(to) => navigate({ to: ".", search: { prompt, as, beside: search.beside, page: to }, replace: true })} />}
+      </Group>
+      <Chunks key={as} id={String(databaseId)} count={chunkCount} at={chunk} page={page} whole={as === "text"} cited={cited} prompt={prompt ?? ""} />
+    </div>
+  );
+}
+
+/** What is chosen of a document to stand beside its text: the file itself, or what is known of it. */
+function Beside({ document }: { document: Whole }) {
+  const { text } = useText();
+  const search = useSearch({ from });
+  const navigate = useNavigate();
+  // Where the file has no place beside the text, it is loaded by those who ask for it.
+  const wide = useMediaQuery("(min-width: 62em)", true, { getInitialValueInEffect: false });
+  const beside: (typeof besides)[number] = search.beside ?? (wide ? "file" : "about");
+  return (
+    <aside aria-label={text.contexts[beside]} className={beside}>
+      <SegmentedControl
+        size="xs" aria-label={text.contexts.besideText} value={beside} data={besides.map((value) => ({ value, label: text.contexts[value] }))}
+        onChange={(value) => navigate({ to: ".", search: { ...search, beside: besides.find((one) => one === value) }, replace: true })}
+      />
+      {document.warnings.length > 0 && (
+        <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />} title={text.contexts.notWhole}>
+          {document.warnings.map(({ message }) => <Text key={message} size="sm">{message}</Text>)}
+        </Alert>
+      )}
+      {beside === "file" ? <Original document={document} page={search.page} /> : <About document={document} />}
+    </aside>
+  );
+}
+
 function About({ document }: { document: Whole }) {
   const { text, format } = useText();
   const took = document.startedAt && document.completedAt && (Date.parse(document.completedAt) - Date.parse(document.startedAt)) / 1000;
   return (
-    <aside aria-label={text.contexts.about}>
-      <Stack>
-        {document.warnings.length > 0 && (
-          <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />} title={text.contexts.notWhole}>
-            {document.warnings.map(({ message }) => <Text key={message} size="sm">{message}</Text>)}
-          </Alert>
-        )}
-        <Facts of={[
-          [text.contexts.status, <Status key="status" of={document} />],
-          [text.contexts.format, formatOf(document.originalName).toUpperCase()],
-          [text.contexts.size, format.bytes(document.size)],
-          [text.contexts.pieces, format.number(document.chunkCount)],
-          [text.contexts.added, <When key="added" at={document.createdAt} />],
-          ...(document.creator ? [[text.contexts.addedBy, document.creator.name] as const] : []),
-          ...(typeof took === "number" ? [[text.contexts.took, text.contexts.seconds(format.number(Math.round(took * 10) / 10))] as const] : []),
-          [text.contexts.originalName, document.originalName],
-          [text.contexts.type, document.contentType],
-          [text.contexts.id, document.databaseId],
-        ]} />
-        <CopyText value={document.contentHash} label={text.contexts.copyHash} />
-      </Stack>
-    </aside>
+    <>
+      <Facts of={[
+        [text.contexts.status, <Status key="status" of={document} />],
+        [text.contexts.format, formatOf(document.originalName).toUpperCase()],
+        [text.contexts.size, format.bytes(document.size)],
+        [text.contexts.pieces, format.number(document.chunkCount)],
+        [text.contexts.added, <When key="added" at={document.createdAt} />],
+        ...(document.creator ? [[text.contexts.addedBy, document.creator.name] as const] : []),
+        ...(typeof took === "number" ? [[text.contexts.took, text.contexts.seconds(format.number(Math.round(took * 10) / 10))] as const] : []),
+        [text.contexts.originalName, document.originalName],
+        [text.contexts.type, document.contentType],
+        [text.contexts.id, document.databaseId],
+      ]} />
+      <CopyText value={document.contentHash} label={text.contexts.copyHash} />
+    </>
   );
 }

@@ -44,7 +44,7 @@ export function Hits({ context, search, prompt }: { context: Whole; search: Prom
 
 function Hit({ hit: { relevance, content, passage, highlights, document, chunk }, contextId, prompt }: { hit: SearchContextResult["searchContext"][number]; contextId: string; prompt: string }) {
   const { text, format } = useText();
-  const open = { to: "/contexts/$contextId/documents/$documentId", params: { contextId, documentId: String(document.databaseId) }, search: { chunk: chunk.position, prompt } } as const;
+  const open = { to: "/contexts/$contextId/documents/$documentId", params: { contextId, documentId: String(document.databaseId) }, search: { chunk: chunk.position, prompt, from: passage.start, to: passage.end, page: passage.page ?? undefined } } as const;
   const place = placeOf({ ...passage, position: chunk.position }, text);
   const score = format.number(Math.round(relevance * 100) / 100);
   return (

@@ -43,7 +43,7 @@ export function SettingsForm({ context }: { context: Whole }) {
   const { offer } = useNotices();
   const submit = useSubmit(async () => {
     await update({ input: { id: context.id, ...inputOf(form, was), ifVersion: context.version } });
-    offer(text.ui.saved, t.undo, () => update({ input: { id: context.id, ...inputOf(was, form) } }));
+    offer(text.ui.saved, () => update({ input: { id: context.id, ...inputOf(was, form) } }));
   });
   const field = (name: keyof Form) => ({
     name, value: form[name], error: submit.fault(name), withAsterisk: false,

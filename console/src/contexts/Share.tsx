@@ -17,7 +17,7 @@ export function Share({ context }: { context: Whole }) {
   const submit = useSubmit(async () => {
     const { id, shareState, icon, version } = context;
     await share({ input: { id, shareState: form.shared ? 1 : 0, icon: form.icon || null, ifVersion: version } });
-    offer(form.shared ? text.contexts.isShared : text.contexts.isPrivate, text.contexts.undo, () => share({ input: { id, shareState, icon: icon || null } }));
+    offer(form.shared ? text.contexts.isShared : text.contexts.isPrivate, () => share({ input: { id, shareState, icon: icon || null } }));
   });
   const changed = form.shared !== (context.shareState === 1) || (form.icon !== context.icon && form.icon !== "");
   return (

@@ -17,7 +17,7 @@ export function useOpening(contextId: string, prompt: string) {
       link: {
         to: "/contexts/$contextId/documents/$documentId",
         params: { contextId, documentId: String(document.databaseId) },
-        search: { chunk: chunk.position, prompt, from, to: from === undefined ? undefined : from + [...quote].length },
+        search: { chunk: chunk.position, prompt, from, to: from === undefined ? undefined : from + [...quote].length, page: passage.page ?? undefined },
       } as const,
     };
   };

@@ -106,14 +106,24 @@ export interface DocumentSearch {
   /** Where what was cited begins in the chunk, and where it ends, in characters: then that is marked. */
   from?: number | undefined;
   to?: number | undefined;
+  /** The page to show, counted from 1. */
+  page?: number | undefined;
+  /** How the text is shown; as the pieces that are searched by default. */
+  as?: "text" | undefined;
+  /** What is shown beside the text; the file by default, where there is room for it. */
+  beside?: (typeof besides)[number] | undefined;
 }
+
+export const besides = ["file", "about"] as const;
 
 const counted = (value: unknown) => within(0, Number.MAX_SAFE_INTEGER, value);
 
 const document = createRoute({
   getParentRoute: () => one,
   path: "/documents/$documentId",
-  validateSearch: ({ chunk, prompt, from, to }: Record<string, unknown>): DocumentSearch => ({ chunk: counted(chunk), prompt: text(prompt), from: counted(from), to: counted(to) }),
+  validateSearch: ({ chunk, prompt, from, to, page, as, beside }: Record<string, unknown>): DocumentSearch => ({
+    chunk: counted(chunk), prompt: text(prompt), from: counted(from), to: counted(to), page: counted(page) || undefined, as: oneOf(["text"], as), beside: oneOf(besides, beside),
+  }),
   component: lazyRouteComponent(() => import("./Document"), "Document"),
 });
 

@@ -3,6 +3,7 @@ import type { Canopy } from "canopy-client";
 import { Client } from "urql";
 import { canopy } from "../session/session";
 import { overCanopy } from "./exchange";
+import { optimistic } from "./optimistic";
 import { updates } from "./updates";
 
 // Objects with a global id are kept once, by that; all others belong to what they hang from.
@@ -15,6 +16,6 @@ export function newClient(as: Canopy = canopy): Client {
   return new Client({
     url: `${location.origin}/graphql`,
     preferGetMethod: false,
-    exchanges: [cacheExchange({ keys, updates: { Mutation: updates } }), overCanopy(as)],
+    exchanges: [cacheExchange({ keys, updates: { Mutation: updates }, optimistic }), overCanopy(as)],
   });
 }

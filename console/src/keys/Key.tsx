@@ -1,6 +1,6 @@
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
@@ -23,9 +23,14 @@ export function Key() {
   const navigate = useNavigate();
   const pages = useKeys();
   const key = pages.rows.find(({ databaseId }) => String(databaseId) === keyId);
+  // One that stands far down is there once the pages before it are.
+  useEffect(() => {
+    if (!key && pages.known && pages.more) pages.show(0, pages.rows.length);
+  });
   return (
     <SidePanel key={keyId} title={key?.name || key?.clientId || text.keys.one} close={() => navigate({ to: "/keys" })}>
-      {key ? <Shown of={key} /> : pages.known && !pages.more && <Empty title={text.problems.notFound} />}
+      <Problem error={pages.error} again={() => pages.retry()} />
+      {key ? <Shown of={key} /> : pages.more ? !pages.error && <Skeleton height={200} /> : <Empty title={text.problems.notFound} />}
     </SidePanel>
   );
 }

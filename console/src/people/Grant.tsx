@@ -8,7 +8,7 @@ import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
-import { Grant as Give, Person, type PersonResult, Rights, WhatToGrant } from "./people.gql";
+import { Grant as Give, Person, type PersonResult, Rights, TakeGrant, WhatToGrant } from "./people.gql";
 
 type One = NonNullable<PersonResult["user"]>;
 
@@ -30,8 +30,9 @@ export function Grant() {
 
 function Form({ user, close }: { user: One; close: () => Promise<void> }) {
   const { text } = useText();
-  const { say } = useNotices();
+  const { offer } = useNotices();
   const give = useChange(Give);
+  const take = useChange(TakeGrant);
   const companies = user.customers.nodes;
   const [chosen, setChosen] = useState({ company: companies[0]?.id ?? "", account: "", role: "" });
   const { data, error, again } = useAsk(WhatToGrant, { customerId: chosen.company }, { pause: chosen.company === "" });
@@ -43,8 +44,9 @@ function Form({ user, close }: { user: One; close: () => Promise<void> }) {
   const roles = data?.customer?.roles.filter(({ applicationId }) => applicationId === account?.application.databaseId) ?? [];
   const role = roles.find(({ id }) => id === chosen.role) ?? roles.find(({ isOwner }) => !isOwner);
   const submit = useSubmit(async () => {
-    await give({ input: { accountId: account!.id, roleId: role!.id, userId: user.id } });
-    say(text.people.granted);
+    const { createPermission } = await give({ input: { accountId: account!.id, roleId: role!.id, userId: user.id } });
+    const { id } = createPermission!.permission;
+    offer(text.people.granted, () => take({ input: { id } }));
     await close();
   });
   return (

@@ -67,7 +67,7 @@ function One({ permission: { id, disabled, role, application, account }, personI
             {disabled ? text.people.turnOn : text.people.turnOff}
           </Button>
           <Button size="compact-sm" variant="default" aria-label={`${text.people.take}: ${why}`} onClick={async () => (await attempt(() => take({ input: { id } })))
-            && offer(text.people.taken, text.people.undo, () => give({ input: { accountId: account.id, roleId: role.id, userId: personId } }))}>
+            && offer(text.people.taken, () => give({ input: { accountId: account.id, roleId: role.id, userId: personId } }))}>
             {text.people.take}
           </Button>
         </Group>

@@ -10,7 +10,7 @@ import { Facts } from "../ui/Facts";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
-import { DeleteRole, Roles, type RolesResult, UpdateRole } from "./people.gql";
+import { CreateRole, DeleteRole, Roles, type RolesResult, UpdateRole } from "./people.gql";
 import { RoleForm } from "./RoleForm";
 
 type Known = RolesResult["me"]["customer"]["roles"][number];
@@ -62,12 +62,19 @@ function Shown({ role }: { role: Known }) {
 
 function Change({ role, again, close }: { role: Known; again: () => void; close: () => void }) {
   const { text } = useText();
-  const { say } = useNotices();
+  const { offer } = useNotices();
+  const create = useChange(CreateRole);
   const update = useChange(UpdateRole);
   const remove = useChange(DeleteRole);
   const [deleting, setDeleting] = useState(false);
   // Whoever began to change it changes what they saw: what somebody else did meanwhile is not lost unseen.
   const [seen, setSeen] = useState(role);
+  const was = { name: seen.name, description: seen.description, features: [...seen.features] };
+  const save = async (values: typeof was, ifVersion: number) => {
+    const { updateRole } = await update({ input: { id: seen.id, ifVersion, ...values } });
+    setSeen({ ...seen, ...updateRole!.role });
+    return updateRole!.role.version;
+  };
   return (
     <>
       {seen.version !== role.version && (
@@ -75,16 +82,15 @@ function Change({ role, again, close }: { role: Known; again: () => void; close:
       )}
       <RoleForm
         key={seen.version} application={seen.application.code} button={text.ui.save}
-        values={{ name: seen.name, description: seen.description, features: [...seen.features] }}
+        values={was}
         save={async (values) => {
           try {
-            const { updateRole } = await update({ input: { id: seen.id, ifVersion: seen.version, ...values } });
-            if (updateRole) setSeen({ ...seen, ...updateRole.role });
+            const version = await save(values, seen.version);
+            offer(text.ui.saved, () => save(was, version));
           } catch (why) {
             again();
             throw why;
           }
-          say(text.ui.saved);
         }}
         beside={<Button variant="default" c="var(--mantine-color-error)" onClick={() => setDeleting(true)}>{text.people.deleteRole}</Button>}
       />
@@ -94,7 +100,7 @@ function Change({ role, again, close }: { role: Known; again: () => void; close:
           title={text.people.deleteRoleTitle(seen.name)} button={text.people.deleteRole} close={() => setDeleting(false)}
           work={async () => {
             await remove({ input: { id: seen.id } });
-            say(text.people.roleDeleted(seen.name));
+            offer(text.people.roleDeleted(seen.name), () => create({ input: { applicationId: seen.application.id, ...was } }));
             close();
           }}
         >

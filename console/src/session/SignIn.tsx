@@ -1,17 +1,17 @@
 import { Alert, Anchor, Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { CanopyError } from "canopy-client";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
 import { Outside } from "./Outside";
-import { session } from "./session";
+import { arrived, leadToProvider, session } from "./session";
 
 /** Signs a person in: by the password, and by a second factor where the account has one. */
 export function SignIn() {
   const { text } = useText();
-  const { to, why } = useSearch({ from: "/sign-in" });
+  const { to, why, sso } = useSearch({ from: "/sign-in" });
   const navigate = useNavigate();
   const [who, setWho] = useState({ email: "", password: "" });
   const [otp, setOtp] = useState<string>();
@@ -28,10 +28,19 @@ export function SignIn() {
   });
   const wrong = submit.error?.code === "UNAUTHENTICATED";
 
+  const [notLed, setNotLed] = useState<string>();
+  const company = useSubmit(async () => setNotLed(await leadToProvider(who.email, to)));
+  useEffect(() => {
+    if (sso === "in") void arrived().then(async (is) => { if (is) await navigate({ href: to ?? "/", replace: true }); });
+  }, [sso, to, navigate]);
+  const turnedAway = notLed ?? (sso === "in" ? undefined : sso);
+  const refused = turnedAway === "sso_unknown" && notLed ? text.session.ssoUnknown(who.email) : turnedAway && (text.session.sso[turnedAway] ?? text.session.ssoFailed);
+
   return (
     <Outside title={text.session.signIn} hint={second ? text.session.codeNeeded : undefined}>
       {why === "ended" && !second && <Alert color="yellow" role="status">{text.session.ended}</Alert>}
       {why === "out" && !second && !submit.error && <Alert color="gray" role="status">{text.session.signedOut}</Alert>}
+      {refused && !submit.error && <Alert color="red" role="alert">{refused}</Alert>}
       {wrong ? <Alert color="red" role="alert">{second ? text.session.wrongCode : text.session.wrong}</Alert> : <Problem error={submit.error} />}
       <form onSubmit={submit.onSubmit}>
         <Stack>
@@ -53,6 +62,11 @@ export function SignIn() {
             </>
           )}
           <Button type="submit" loading={submit.busy} fullWidth>{text.session.signIn}</Button>
+          {!second && (
+            <Button variant="default" fullWidth loading={company.busy} disabled={!who.email.includes("@")} onClick={(event) => company.onSubmit(event)}>
+              {text.session.byCompany}
+            </Button>
+          )}
         </Stack>
       </form>
       {second

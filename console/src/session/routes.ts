@@ -6,14 +6,17 @@ export interface SignInSearch {
   to?: string | undefined;
   /** Why one has to sign in. */
   why?: "out" | "ended" | undefined;
+  /** What has become of a sign-in at an identity provider: `in`, or why not. */
+  sso?: string | undefined;
 }
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: ({ to, why }: Record<string, unknown>): SignInSearch => ({
+  validateSearch: ({ to, why, sso }: Record<string, unknown>): SignInSearch => ({
     to: typeof to === "string" && /^\/(?!\/)/.test(to) ? to : undefined,
     why: why === "out" || why === "ended" ? why : undefined,
+    sso: typeof sso === "string" ? sso : undefined,
   }),
   component: lazyRouteComponent(() => import("./SignIn"), "SignIn"),
 });

@@ -8,7 +8,7 @@ export interface Notices {
   /** Says something in a corner of the page. */
   say: (message: string) => void;
   /** Says what was done, with a button that takes it back. */
-  offer: (message: string, back: string, undo: () => Promise<unknown>) => void;
+  offer: (message: string, undo: () => Promise<unknown>) => void;
   /** Does something, and says what went wrong with it in a corner of the page; gives whether it went well. */
   attempt: (work: () => Promise<unknown>) => Promise<boolean>;
 }
@@ -29,9 +29,9 @@ export function useNotices(): Notices {
   const close = { closeButtonProps: { "aria-label": text.ui.close }, withBorder: true };
   return {
     say: (message) => void notifications.show({ message, ...close }),
-    offer: (message, back, undo) => {
+    offer: (message, undo) => {
       const id = notifications.show({
-        message: <Group justify="space-between">{message}<Button size="xs" variant="default" onClick={() => void attempt(undo).then((done) => done && notifications.hide(id))}>{back}</Button></Group>,
+        message: <Group justify="space-between"><span>{message}</span><Button size="xs" variant="default" onClick={() => void attempt(undo).then((done) => done && notifications.hide(id))}>{text.ui.undo}</Button></Group>,
         autoClose: 15_000, ...close,
       });
     },

@@ -16,7 +16,7 @@ export function Edit() {
   const navigate = useNavigate();
   const { data, error, again } = useAsk(Destination, { id });
   const update = useChange(UpdateDestination);
-  const { say } = useNotices();
+  const { offer } = useNotices();
   const close = () => navigate(to);
   const destination = data?.webhookDestination;
   return (
@@ -26,9 +26,11 @@ export function Edit() {
       {destination && (
         <DestinationForm
           key={destination.version} of={fieldsOf(destination)} word={text.ui.save} close={close}
-          save={async ({ events, ...fields }) => {
-            await update({ input: { id: destination.id, ...fields, ...(events ? { events } : { allEvents: true }), ifVersion: destination.version } });
-            say(text.ui.saved);
+          save={async (fields) => {
+            const was = fieldsOf(destination);
+            const save = ({ events, ...rest }: DestinationFields, ifVersion: number) => update({ input: { id: destination.id, ...rest, ...(events ? { events } : { allEvents: true }), ifVersion } });
+            const { updateWebhookDestination } = await save(fields, destination.version);
+            offer(text.ui.saved, () => save(was, updateWebhookDestination!.destination.version));
             await close();
           }}
         />

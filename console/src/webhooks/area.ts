@@ -4,6 +4,10 @@ import { FindDeliveries, FindDestinations } from "./webhooks.gql";
 
 export const webhooks: Area = {
   entries: [{ to: "/webhooks", label: (text) => text.webhooks.title, icon: IconWebhook, needs: ["webhook.read"] }],
+  places: [
+    { to: "/webhooks/deliveries", label: (text) => text.webhooks.lists.deliveries, part: (text) => text.webhooks.title, needs: "webhook.read" },
+    { to: "/webhooks/events", label: (text) => text.webhooks.lists.events, part: (text) => text.webhooks.title, needs: "webhook.read" },
+  ],
   finders: [
     finder({
       needs: "webhook.read",

@@ -2,6 +2,7 @@
 package npmtest
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -113,6 +114,22 @@ func (p *Project) Run(name string, args ...string) string {
 		p.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// Start runs a program in the folder until the test ends, and gives what it says.
+func (p *Project) Start(name string, args ...string) io.Reader {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), name, args...)
+	cmd.Dir, cmd.Env, cmd.Stderr = p.dir, append(os.Environ(), p.env...), p.t.Output()
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = cmd.Wait() }) // it was ended with the test
+	return out
 }
 
 // Write writes a file.

@@ -78,7 +78,6 @@ export const people: Text["people"] = {
   removed: "Das ist geschehen.",
   isInvited: "Eingeladen.",
   report: "Was aus jeder Person wurde",
-  undo: "Rückgängig",
   newRole: "Rolle anlegen",
   createRole: "Anlegen",
   roleCreated: (name) => `Die Rolle ${name} ist angelegt.`,

@@ -12,6 +12,7 @@ export const ui: Text["ui"] = {
   cancel: "Abbrechen",
   save: "Speichern",
   saved: "Gespeichert",
+  undo: "Rückgängig",
   edit: "Bearbeiten",
   copy: "Kopieren",
   copied: "Kopiert",

@@ -77,7 +77,6 @@ export const people = {
   removed: "They are removed.",
   isInvited: "Invited.",
   report: "What became of each",
-  undo: "Undo",
   newRole: "Create a role",
   createRole: "Create",
   roleCreated: (name: string) => `The role ${name} is there.`,

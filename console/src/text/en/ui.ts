@@ -11,6 +11,7 @@ export const ui = {
   cancel: "Cancel",
   save: "Save",
   saved: "Saved",
+  undo: "Undo",
   edit: "Edit",
   copy: "Copy",
   copied: "Copied",
