@@ -80,7 +80,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		pages:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
 		reads:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
 		writes:  share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
-		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{}, placings: &share.Batches[access.Scope, *placing]{},
+		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{}, branches: &branches{}, placings: &share.Batches[access.Scope, *placing]{},
 	}, nil
 }
 

@@ -45,6 +45,8 @@ type HeldSession struct {
 	Alive      bool   `db:"alive"`
 	// Late: the token that was asked for was replaced a moment ago.
 	Late bool `db:"late"`
+	// BranchID is the branch of the company that the session is in; Session alone gives it.
+	BranchID int64 `db:"branch_id"`
 }
 
 // What is said of session s: that it is alive, and that its token of the number $2 was replaced within the last ten
@@ -58,7 +60,8 @@ var sessionColumns = columns[Session]("s")
 
 var (
 	qSession = prepare(`
-		SELECT ` + sessionColumns + `, s.key, s.generation, ` + sessionAlive + ` AS alive, false AS late FROM sessions s WHERE s.id = $1`)
+		SELECT ` + sessionColumns + `, s.key, s.generation, ` + sessionAlive + ` AS alive, false AS late, branch_of(s.customer_id) AS branch_id
+		FROM sessions s WHERE s.id = $1`)
 	qSessionForUpdate = prepare(`
 		SELECT ` + sessionColumns + `, s.key, s.generation, ` + sessionAlive + ` AS alive, ` + sessionLate + ` AS late
 		FROM sessions s WHERE s.id = $1 FOR UPDATE`)

@@ -32,12 +32,14 @@ type Store struct {
 	executed *atomic.Int64
 	// pages has a place for each page of a whole list that is being read, by branch.
 	pages *share.Gate[int64]
-	// reads has a place for each statement that is run by itself for a caller, and writes for each transaction, by branch. They are
+	// reads has a place for each statement that is run by itself for a caller, and writes for each transaction, by access.TurnOf. They are
 	// apart, as a transaction may wait for a statement beside it.
 	reads, writes *share.Gate[int64]
 	// callers and logins look up who has come with a token; a transaction has none, and asks for itself.
 	callers *lookups[keyToken]
 	logins  *lookups[LoginToken]
+	// branches are those of callers' companies.
+	branches *branches
 	// placings are companies that are read together, by the scope of those who ask; a transaction reads for itself.
 	placings *share.Batches[access.Scope, *placing]
 }
@@ -49,7 +51,7 @@ func (s *Store) Close() error { return s.pool.Close() }
 func (s *Store) Executed() int64 { return s.executed.Load() }
 
 // Tx runs do in one transaction: committed when it returns nil, rolled back otherwise. Inside a
-// transaction it joins the one that is open. It waits for the turn of the caller's branch: those that wait for one row would
+// transaction it joins the one that is open. It waits for the caller's turn: those that wait for one row would
 // otherwise have all connections.
 func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 	if s.tx != nil {
@@ -65,7 +67,7 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	within := &Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages}
+	within := &Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages, branches: s.branches}
 	if err := within.setTrace(ctx); err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func (s *Store) run() runner {
 	return s.pool
 }
 
-// turn waits for a place for one statement, by turns of callers' branches: whoever asks for many at the same time would
+// turn waits for a place for one statement, by access.TurnOf: whoever asks for many at the same time would
 // otherwise have all connections, and others behind them. It is over with the statement, so that nobody who has a place
 // waits for another.
 func (s *Store) turn(ctx context.Context) (leave func(), err error) {
@@ -106,16 +108,16 @@ func (s *Store) turn(ctx context.Context) (leave func(), err error) {
 	return enter(ctx, s.reads)
 }
 
-// enter takes a place for the caller's branch. What the platform does for itself waits for connections alone.
+// enter takes a place for the caller. What the platform does for itself waits for connections alone.
 func enter(ctx context.Context, gate *share.Gate[int64]) (leave func(), err error) {
-	branch := access.BranchOf(ctx)
-	if branch == 0 {
+	turn := access.TurnOf(ctx)
+	if turn == 0 {
 		return func() {}, nil
 	}
-	if err := gate.Enter(ctx, branch); err != nil {
+	if err := gate.Enter(ctx, turn); err != nil {
 		return nil, err
 	}
-	return func() { gate.Leave(branch) }, nil
+	return func() { gate.Leave(turn) }, nil
 }
 
 // get reads one row into dst; ErrNoRows when there is none.

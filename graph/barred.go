@@ -10,13 +10,14 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"canopy/internal/access"
+	"canopy/internal/intake"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/resolvers"
 )
 
 // discreet is a transport by which nobody hears of faults in what is not theirs to ask for: of a
-// document, or of variables, that are found faulty before anything is executed.
+// document, or of variables, that are found faulty before anything is executed. What is asked for is read by turns.
 type discreet struct{ graphql.Transport }
 
 // Do answers one request.
@@ -27,8 +28,17 @@ func (d discreet) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphE
 // judge asks for the rules of a faulty operation before its faults are told.
 type judge struct{ graphql.GraphExecutor }
 
-// CreateOperationContext reads an operation.
+// CreateOperationContext reads an operation, when it is its turn.
 func (j judge) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	size := len(params.Query)
+	if size == 0 { // named by its hash, it may be as long as any
+		size = maxQuery
+	}
+	leave, err := intake.Turn(ctx, size)
+	if err != nil {
+		return &graphql.OperationContext{}, gqlerror.List{face(ctx, problem.From(err))}
+	}
+	defer leave()
 	oc, faults := j.GraphExecutor.CreateOperationContext(ctx, params)
 	if len(faults) == 0 || hasFace(faults[0]) { // what has a face is our own word on limits
 		return oc, faults

@@ -27,9 +27,17 @@ const shortList = 10
 // them is read.
 const countCost = 20
 
+// Of a variable, freeValues are free, and so many as valuesCost of the others cost 1 wherever the variable stands: each field that takes it
+// reads all of it.
+const (
+	freeValues = 1000
+	valuesCost = 10
+)
+
 // costs bounds what a request, and a caller in a minute, may ask for. The cost is known before
 // anything is read: each object counts 1, and a connection multiplies what is below it by the rows
 // that it may give, and costs more where it is counted. A list that is short by nature counts 1, and what its rows lead to tenfold; one that takes a number of rows, as often as they are.
+// A large variable costs more wherever it stands.
 type costs struct {
 	max, perMinute int
 	rates          *resolvers.Rates
@@ -59,7 +67,7 @@ func (*costs) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationContext refuses an operation that costs too much.
 func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.OperationContext) *gqlerror.Error {
-	w := costWalk{variables: oc.Variables, fragments: map[string]int{}, counting: map[string]bool{}}
+	w := newCostWalk(oc.Variables)
 	report := &CostReport{Requested: w.set(oc.Operation.SelectionSet), Limit: c.max, PerMinute: c.perMinute}
 	oc.Stats.SetExtension(costExtension, report)
 	if c.max > 0 && report.Requested > c.max {
@@ -128,9 +136,15 @@ func (c *costs) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 // costWalk adds up a validated document, each fragment once.
 type costWalk struct {
 	variables map[string]any
+	// sizes are what the variables that were met cost.
+	sizes     map[string]int
 	fragments map[string]int
 	// counting tells which fragments have their connection counted.
 	counting map[string]bool
+}
+
+func newCostWalk(variables map[string]any) *costWalk {
+	return &costWalk{variables: variables, sizes: map[string]int{}, fragments: map[string]int{}, counting: map[string]bool{}}
 }
 
 func (w *costWalk) set(set ast.SelectionSet) (total int) {
@@ -156,6 +170,52 @@ func (w *costWalk) set(set ast.SelectionSet) (total int) {
 // field: a scalar is free, an object costs 1 and what is asked of it, be it of the schema itself. A connection's own edges and
 // nodes are the same rows, so its parts count once each for every row.
 func (w *costWalk) field(f *ast.Field) int {
+	return min(w.given(f.Arguments)+w.object(f), maxCounted)
+}
+
+// given is what the arguments of a field cost.
+func (w *costWalk) given(list ast.ArgumentList) (total int) {
+	for _, a := range list {
+		total += w.value(a.Value)
+	}
+	return total
+}
+
+func (w *costWalk) value(v *ast.Value) (total int) {
+	if v.Kind == ast.Variable {
+		cost, known := w.sizes[v.Raw]
+		if !known {
+			cost = max(0, valuesIn(w.variables[v.Raw])-freeValues) / valuesCost
+			w.sizes[v.Raw] = cost
+		}
+		return cost
+	}
+	for _, c := range v.Children {
+		total += w.value(c.Value)
+	}
+	return total
+}
+
+// valuesIn is how many values a variable has. A long text counts as several.
+func valuesIn(v any) (n int) {
+	const text = 64
+	switch v := v.(type) {
+	case string:
+		return 1 + len(v)/text
+	case []any:
+		for _, item := range v {
+			n += valuesIn(item)
+		}
+	case map[string]any:
+		for name, item := range v {
+			n += 1 + len(name)/text + valuesIn(item)
+		}
+	}
+	return n + 1
+}
+
+// object is what a field with objects costs.
+func (w *costWalk) object(f *ast.Field) int {
 	if len(f.SelectionSet) == 0 {
 		return 0
 	}

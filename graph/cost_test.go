@@ -31,7 +31,7 @@ func costOf(t testing.TB, document string, variables map[string]any) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := costWalk{variables: values, fragments: map[string]int{}, counting: map[string]bool{}}
+	w := newCostWalk(values)
 	return w.set(doc.Operations[0].SelectionSet)
 }
 

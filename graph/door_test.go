@@ -20,6 +20,7 @@ import (
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/limit"
 	"canopy/internal/token"
+	"canopy/internal/web"
 	"canopy/resolvers"
 )
 
@@ -38,7 +39,8 @@ func newTestDoor(t testing.TB, change func(*resolvers.Resolver, *Options)) *test
 	messages := bus.New(nil, log)
 	t.Cleanup(messages.Close)
 	r := &resolvers.Resolver{
-		Verifier: token.NewVerifier(own.String(), &token.KeyRing{}, nil), Rates: &resolvers.Rates{Limiter: limit.New(nil, limit.Patience)},
+		ClientAddress: web.ClientAddress,
+		Verifier:      token.NewVerifier(own.String(), &token.KeyRing{}, nil), Rates: &resolvers.Rates{Limiter: limit.New(nil, limit.Patience)},
 		Bus: messages, PublicURL: own, Log: log,
 	}
 	o := Options{Introspection: true, MaxCost: 50_000, CostPerMinute: 600_000, PublicURL: own, Log: log}

@@ -128,6 +128,8 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if p := access.PrincipalOf(ctx); p != nil {
 		web.TellCaller(ctx, p.CustomerID, p.UserID, p.ClientID)
+	} else {
+		ctx = e.resolver.FromNetwork(ctx)
 	}
 	e.server.ServeHTTP(w, r.WithContext(ctx))
 }

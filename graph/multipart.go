@@ -2,7 +2,9 @@ package graph
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -60,7 +62,7 @@ func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphq
 	form, err := intake.OpenForm(w, r)
 	var raw *graphql.RawParams
 	if err == nil {
-		raw, err = formParams(form)
+		raw, err = formParams(r.Context(), form)
 	}
 	if err != nil {
 		if raw != nil {
@@ -88,16 +90,12 @@ func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphq
 
 // formParams reads the form up to its file, which takes the place that the map gives it. Where the form
 // is faulty behind its operations, these are given beside the error.
-func formParams(form *intake.Form) (*graphql.RawParams, error) {
-	var q request
+func formParams(ctx context.Context, form *intake.Form) (*graphql.RawParams, error) {
 	operations, err := formField(form, "operations")
 	if err != nil {
 		return nil, err
 	}
-	if p := q.decode(operations); p != nil {
-		return nil, p
-	}
-	raw, _, p := q.params()
+	raw, p := operationOf(ctx, operations)
 	if p != nil {
 		return nil, p
 	}
@@ -152,8 +150,11 @@ func formField(form *intake.Form, name string) ([]byte, error) {
 	case part == nil || part.FormName() != name:
 		return nil, problem.Bad("the form must hold operations, map and one file, in this order: %q is missing", name)
 	}
-	content, err := io.ReadAll(io.LimitReader(part, intake.MaxBody+1))
+	content, err := form.Whole(io.LimitReader(part, intake.MaxBody+1))
+	var refused *problem.Error
 	switch {
+	case errors.As(err, &refused):
+		return nil, refused
 	case err != nil:
 		return nil, problem.Bad("the request could not be read").Because(err)
 	case len(content) > intake.MaxBody:

@@ -62,6 +62,11 @@ func (o once) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 // mutationIn gives what a body asks for, where that is a mutation; nil where it is something else, or nobody can tell: then
 // nothing is done.
 func (o once) mutationIn(ctx context.Context, body []byte) *graphql.RawParams {
+	leave, err := intake.Turn(ctx, len(body))
+	if err != nil {
+		return nil
+	}
+	defer leave()
 	var q request
 	if q.decode(body) != nil {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"canopy/internal/access"
+	"canopy/internal/intake"
 	"canopy/internal/problem"
 	"canopy/resolvers"
 )
@@ -41,7 +42,7 @@ func (s *socket) subscribe(m message) {
 	ctx, p := s.admit(ctx)
 	var raw *graphql.RawParams
 	if p == nil {
-		raw, p = operationOf(m.Payload)
+		raw, p = operationOf(ctx, m.Payload)
 	}
 	switch {
 	case p == nil:
@@ -63,7 +64,12 @@ func (s *socket) subscribe(m message) {
 }
 
 // operationOf reads the payload of subscribe, which is what the body of a POST is.
-func operationOf(payload json.RawMessage) (*graphql.RawParams, *problem.Error) {
+func operationOf(ctx context.Context, payload json.RawMessage) (*graphql.RawParams, *problem.Error) {
+	leave, err := intake.Turn(ctx, len(payload))
+	if err != nil {
+		return nil, problem.From(err)
+	}
+	defer leave()
 	var q request
 	if p := q.decode(payload); p != nil {
 		return nil, p

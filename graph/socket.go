@@ -38,7 +38,9 @@ type socket struct {
 	// then the token's.
 	authorization     string
 	initiated, agreed bool
-	timeout           *time.Timer
+	// known is the context in which messages are read: that of the caller, once it is known.
+	known   context.Context
+	timeout *time.Timer
 
 	writing sync.Mutex // for each message
 
@@ -79,15 +81,25 @@ func (s *socket) serve() {
 		s.close(closing{code: closeSubprotocol, reason: "the subprotocol must be " + subprotocol})
 	}
 	s.running.Go(s.ping)
-	s.conn.SetReadLimit(intake.MaxBody)
+	s.conn.SetReadLimit(intake.MaxStrange)
 	s.conn.SetPongHandler(func(string) error { return s.alive() })
-	for s.alive() == nil {
-		kind, raw, err := s.conn.ReadMessage()
-		if err != nil {
-			return
-		}
+	for s.alive() == nil && s.receive() == nil {
+	}
+}
+
+// receive reads a message, and does what it asks for.
+func (s *socket) receive() error {
+	kind, from, err := s.conn.NextReader()
+	if err != nil {
+		return err
+	}
+	ctx, over := context.WithCancel(s.known)
+	defer over()
+	raw, err := intake.Whole(ctx, from)
+	if err == nil {
 		s.hear(kind, raw)
 	}
+	return err
 }
 
 // alive gives the client the time until its next sign of life.
@@ -110,7 +122,7 @@ func (s *socket) ping() {
 // hear does what a message asks for. Whoever breaks the protocol is left.
 func (s *socket) hear(kind int, raw []byte) {
 	var m message
-	if kind != websocket.TextMessage || intake.CheckJSON(raw) != nil || json.Unmarshal(raw, &m) != nil {
+	if !s.read(kind, raw, &m) {
 		s.close(closing{code: closeBadMessage, reason: "a message must be a JSON object with type, id and payload"})
 		return
 	}
@@ -127,6 +139,16 @@ func (s *socket) hear(kind int, raw []byte) {
 	default:
 		s.close(closing{code: closeBadMessage, reason: "clients send no messages of this type"})
 	}
+}
+
+// read reads a message when it is its turn, and tells whether it is one.
+func (s *socket) read(kind int, raw []byte, m *message) bool {
+	leave, err := intake.Turn(s.known, len(raw))
+	if err != nil {
+		return false
+	}
+	defer leave()
+	return kind == websocket.TextMessage && intake.CheckJSON(raw) == nil && json.Unmarshal(raw, m) == nil
 }
 
 // init takes the token of connection_init, or else that of the request.
@@ -150,7 +172,8 @@ func (s *socket) init(m message) {
 		s.close(closingFor(p))
 		return
 	}
-	s.agreed = true
+	s.agreed, s.known = true, ctx
+	s.conn.SetReadLimit(intake.MaxBody)
 	s.timeout = time.AfterFunc(time.Until(access.PrincipalOf(ctx).Expires), func() { s.close(closingFor(resolvers.Expired())) })
 	s.send(message{Type: typeAck})
 }

@@ -220,6 +220,12 @@ func params(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, int, *p
 		if p != nil {
 			return nil, status, p
 		}
+		leave, err := intake.Turn(r.Context(), len(body))
+		if err != nil {
+			p := problem.From(err)
+			return nil, p.Status(), p
+		}
+		defer leave()
 		if p := q.decode(body); p != nil {
 			return nil, http.StatusBadRequest, p
 		}
@@ -280,11 +286,15 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, int, *problem.Err
 	if err != nil {
 		w.Header().Set("Connection", "close")
 		var tooLarge *http.MaxBytesError
+		var refused *problem.Error
+		if errors.As(err, &refused) {
+			return nil, refused.Status(), refused
+		}
 		if errors.As(err, &tooLarge) {
 			if p := stranger(r.Context()); p != nil { // what may be asked without a token is short
 				return nil, p.Status(), p
 			}
-			return nil, http.StatusRequestEntityTooLarge, problem.New(problem.PayloadTooLarge, "%s: the request is larger than %d bytes", intake.OpenMember(body), intake.MaxBody)
+			return nil, http.StatusRequestEntityTooLarge, problem.New(problem.PayloadTooLarge, "%s: the request is larger than %d bytes", intake.OpenMember(body), tooLarge.Limit)
 		}
 		return nil, http.StatusBadRequest, problem.Bad("the request could not be read")
 	}

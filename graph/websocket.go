@@ -90,7 +90,7 @@ func (t webSocket) Do(w http.ResponseWriter, r *http.Request, exec graphql.Graph
 		return // it has been answered
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	s := &socket{webSocket: t, exec: exec, conn: conn, request: r, ctx: ctx, cancel: cancel, open: map[string]*operation{}}
+	s := &socket{webSocket: t, exec: exec, conn: conn, request: r, ctx: ctx, known: ctx, cancel: cancel, open: map[string]*operation{}}
 	streaming, end := web.Stream(ctx)
 	defer end()
 	defer context.AfterFunc(streaming, func() {

@@ -15,9 +15,12 @@ type caller struct {
 	*access.Grant
 }
 
-// may is the first line of an operation: it gives the caller, when the rule lets it.
+// may is the first line of an operation: it gives the caller, when the rule lets it at this moment.
 func (r *Resolver) may(ctx context.Context, need *rule.Rule) (*caller, error) {
-	p := access.PrincipalOf(ctx)
+	p, err := r.present(ctx)
+	if err != nil {
+		return nil, err
+	}
 	g, err := grantFor(p, need)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,6 @@ import (
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/problem"
-	"canopy/internal/token"
 )
 
 // Answer is what a request was answered.
@@ -43,7 +42,10 @@ const keepTime = 10 * time.Second
 // claim, to be ended, with the context to work in, or the answer that is kept, if may still lets the caller have it. It refuses
 // another request under the key, one that is under way, and one whose change was made while its answer was lost.
 func (r *Resolver) Once(ctx context.Context, key string, request []string, may func() error) (context.Context, *Claim, *Answer, error) {
-	p := access.PrincipalOf(ctx)
+	p, err := r.present(ctx) // the body has been read
+	if err != nil {
+		return ctx, nil, nil, err
+	}
 	id, sum := p.Credential()+" "+key, requestSum(ctx, p, request)
 	sealed := db.SealedRequests.Seal(r.Box, id, sum)
 	used, err := r.Store.ClaimKey(ctx, db.IdempotencyKey{
@@ -79,8 +81,8 @@ func (r *Resolver) Once(ctx context.Context, key string, request []string, may f
 // another request.
 func requestSum(ctx context.Context, p *access.Principal, request []string) []byte {
 	var account int64
-	if c, ok := ctx.Value(claimsKey{}).(*token.Claims); ok {
-		account = c.AccountID
+	if a, ok := ctx.Value(admissionKey{}).(*admission); ok {
+		account = a.claims.AccountID
 	}
 	h := sha256.New()
 	for _, part := range append([]string{strconv.FormatInt(p.CustomerID, 10), strconv.FormatInt(account, 10)}, request...) {

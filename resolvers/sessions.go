@@ -86,6 +86,7 @@ func (r *Resolver) RefreshSession(ctx context.Context, refresh string, customerI
 	if err != nil {
 		return nil, err
 	}
+	ctx = access.WithBranch(ctx, s.BranchID)
 	if !s.Alive {
 		return nil, errSession
 	}
@@ -136,7 +137,7 @@ func (r *Resolver) useSession(ctx context.Context, ch *changes, s *db.HeldSessio
 func (r *Resolver) EndSession(ctx context.Context, refresh string) error {
 	t, s, _, err := r.sessionOf(ctx, refresh)
 	if err == nil && s.Alive {
-		err = r.changeSession(ctx, s, t, func(ch *changes, held *db.HeldSession) error {
+		err = r.changeSession(access.WithBranch(ctx, s.BranchID), s, t, func(ch *changes, held *db.HeldSession) error {
 			return ch.endSession(ctx, held, r.from(ctx, audit.None()))
 		})
 	}

@@ -162,7 +162,7 @@ func (r *Resolver) Admit(ctx context.Context, authorization string) (context.Con
 	if _, err := r.Rates.Spend(ctx, p, quota.RequestsPerMinute, 1, r.RequestsPerMinute); err != nil {
 		return ctx, err
 	}
-	return withClaims(access.WithPrincipal(ctx, p), claims), nil
+	return admitted(ctx, claims, p), nil
 }
 
 // principal looks up who a token stands for, as the database has it now: a permission that is
@@ -180,6 +180,7 @@ func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access
 		}
 		serves[app] = true
 	}
+	ctx = r.Store.ForCompany(ctx, claims.CustomerID)
 	var c *db.Caller
 	var err error
 	if claims.ClientID == loginClient {
@@ -206,31 +207,13 @@ func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access
 		return nil, errSuspended
 	}
 	c.Serves, c.Expires = serves, claims.ExpiresAt
+	r.Store.KnowBranch(claims.CustomerID, c.Lineage.Branch())
 	return &c.Principal, nil
-}
-
-type claimsKey struct{}
-
-func withClaims(ctx context.Context, c *token.Claims) context.Context {
-	return context.WithValue(ctx, claimsKey{}, c)
 }
 
 // Expired refuses a token that has run out. Its cause is token.ErrExpired: a fresh one would do.
 func Expired() *problem.Error {
 	return problem.Unauthorized("the access token has expired").With("invalid_token").Because(token.ErrExpired)
-}
-
-// renew looks the caller of a long-lived request up again.
-func (r *Resolver) renew(ctx context.Context) (context.Context, error) {
-	claims, ok := ctx.Value(claimsKey{}).(*token.Claims)
-	if !ok || !time.Now().Before(claims.ExpiresAt) {
-		return ctx, Expired()
-	}
-	p, err := r.principal(ctx, claims)
-	if err != nil {
-		return ctx, err
-	}
-	return access.WithPrincipal(ctx, p), nil
 }
 
 // JWKS is the document of the keys that access tokens are signed with.

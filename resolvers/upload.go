@@ -49,7 +49,7 @@ func (m Mutation) UploadDocument(ctx context.Context, in UploadDocumentInput) (*
 // StoreDocument reads a document to its end into the blob store, in constant memory, and adds it to a
 // context, to be processed by a worker. It returns once the original and the row are durable. What
 // is refused leaves nothing behind. open gives the document, once it is clear that there is a context for it.
-func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open func() (*Upload, error)) (*db.Document, error) {
+func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open func() (*Upload, error)) (row *db.Document, err error) {
 	c, err := m.may(ctx, rule.UploadDocument)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,9 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 	if err := m.writeOriginal(ctx, &d, in.Content, room); err != nil {
 		return nil, err
 	}
-	row, err := m.addDocument(ctx, c, d)
+	if err = m.MayStill(ctx, rule.UploadDocument); err == nil {
+		row, err = m.addDocument(ctx, c, d)
+	}
 	if err != nil {
 		m.dropOriginal(context.WithoutCancel(ctx), &d)
 	}

@@ -75,6 +75,9 @@ func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Cont
 		}
 		return &streamed{func(hc huma.Context) {
 			a.stream(hc, p.Limit, faults, func(w *listWriter) error {
+				if o.rule != nil {
+					w.still = func() error { return a.r.MayStill(ctx, o.rule) }
+				}
 				return read(ctx, in, q, func(entry T, at paging.Cursor) error { return w.add(entry, at) })
 			})
 		}}, nil
@@ -135,6 +138,8 @@ type listWriter struct {
 	more     bool
 	started  bool
 	headOnly bool
+	// still tells whether the caller may still have the list, whose client may take its time; nil where everybody may.
+	still func() error
 }
 
 func (l *listWriter) add(entry any, at paging.Cursor) error {
@@ -156,10 +161,15 @@ func (l *listWriter) add(entry any, at paging.Cursor) error {
 	}
 	l.buf.Write(b)
 	l.last = at
-	if l.limit == 0 && l.buf.Len() >= chunkSize {
-		return l.flush()
+	if l.limit > 0 || l.buf.Len() < chunkSize {
+		return nil
 	}
-	return nil
+	if l.still != nil {
+		if err := l.still(); err != nil {
+			return err
+		}
+	}
+	return l.flush()
 }
 
 // flush sends what has been gathered.

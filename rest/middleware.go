@@ -31,7 +31,7 @@ const (
 func (a *api) authenticate(hc huma.Context, next func(huma.Context)) {
 	web.TellOperation(hc.Context(), hc.Operation().OperationID)
 	if ruleOf(hc.Operation()) == nil {
-		next(hc)
+		next(huma.WithContext(hc, a.r.FromNetwork(hc.Context())))
 		return
 	}
 	header := hc.Header("Authorization")
@@ -79,7 +79,9 @@ func (a *api) readBody(hc huma.Context, next func(huma.Context)) {
 	if rb.Content[formType] != nil {
 		mediaType = formType
 	}
-	body, p := takeBody(hc, mediaType, rb.Required)
+	body, leave, p := takeBody(hc, mediaType, rb.Required)
+	defer leave()
+	hc = huma.WithValue(hc, turnKey{}, leave)
 	switch {
 	case p != nil:
 		tell(hc, p)
@@ -97,29 +99,49 @@ func (a *api) readBody(hc huma.Context, next func(huma.Context)) {
 // formKey is the context's key of a form, which the library does not read itself.
 type formKey struct{}
 
-// takeBody reads a body of the wanted type.
-func takeBody(hc huma.Context, wanted string, required bool) ([]byte, *Problem) {
+// turnKey is the context's key of what ends the turn in which a body is read: the operation, as it begins.
+type turnKey struct{}
+
+// endTurn ends the turn in which a body was read, if there was any.
+func endTurn(ctx context.Context) {
+	if leave, ok := ctx.Value(turnKey{}).(func()); ok {
+		leave()
+	}
+}
+
+// takeBody reads a body of the wanted type, and waits for the turn to look at it, which leave ends.
+func takeBody(hc huma.Context, wanted string, required bool) (body []byte, leave func(), p *Problem) {
 	ctx := hc.Context()
+	leave = func() {}
 	if !isOfType(hc.Header("Content-Type"), wanted) {
-		return nil, statusProblem(ctx, http.StatusUnsupportedMediaType, "the body must be "+wanted)
+		return nil, leave, statusProblem(ctx, http.StatusUnsupportedMediaType, "the body must be "+wanted)
 	}
 	r, w := humago.Unwrap(hc)
 	body, err := intake.ReadBody(w, r)
 	if err != nil {
-		return nil, bodyProblem(ctx, err, body, wanted)
+		return nil, leave, bodyProblem(ctx, err, body, wanted)
 	}
+	turn, err := intake.Turn(ctx, len(body))
+	if err != nil {
+		return nil, leave, bodyProblem(ctx, err, body, wanted)
+	}
+	return checked(ctx, body, turn, wanted, required)
+}
+
+// checked refuses a body that is not what is wanted.
+func checked(ctx context.Context, body []byte, leave func(), wanted string, required bool) ([]byte, func(), *Problem) {
 	if wanted == jsonType {
 		if len(bytes.TrimSpace(body)) == 0 {
 			if !required {
-				return nil, nil
+				return nil, leave, nil
 			}
-			return nil, badBody(ctx, Fault{"body", "is required"})
+			return nil, leave, badBody(ctx, Fault{"body", "is required"})
 		}
 		if f := intake.CheckJSON(body); f != nil {
-			return nil, badBody(ctx, Fault(*f))
+			return nil, leave, badBody(ctx, Fault(*f))
 		}
 	}
-	return body, nil
+	return body, leave, nil
 }
 
 // isOfType tells whether a Content-Type is the wanted one; a body without any is taken for it.
@@ -138,12 +160,17 @@ func equalFoldASCII(a, b string) bool { return bytes.EqualFold([]byte(a), []byte
 func bodyProblem(ctx context.Context, err error, read []byte, mediaType string) *Problem {
 	var large *http.MaxBytesError
 	var netErr net.Error
+	var refused *problem.Error
 	switch {
+	case errors.As(err, &refused):
+		p := problemOf(ctx, refused)
+		p.headers.Set("Connection", "close")
+		return p
 	case errors.As(err, &large):
-		f := Fault{"body", fmt.Sprintf("is larger than %d bytes", intake.MaxBody)}
+		f := Fault{"body", fmt.Sprintf("is larger than %d bytes", large.Limit)}
 		if mediaType == jsonType {
 			if f.Location = intake.OpenMember(read); f.Location != "body" {
-				f.Message = fmt.Sprintf("is where the body goes over its limit of %d bytes", intake.MaxBody)
+				f.Message = fmt.Sprintf("is where the body goes over its limit of %d bytes", large.Limit)
 			}
 		}
 		p := statusProblem(ctx, http.StatusRequestEntityTooLarge, sentence(f))

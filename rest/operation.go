@@ -59,6 +59,7 @@ func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)
 	op := o.document()
 	faults := &locator{names: o.names}
 	huma.Register(a.huma, *op, func(ctx context.Context, in *I) (*O, error) {
+		endTurn(ctx)
 		out, err := do(ctx, in)
 		if err != nil {
 			return nil, a.refuse(ctx, err, faults)

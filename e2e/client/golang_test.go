@@ -16,9 +16,9 @@ import (
 	"canopy/internal/access"
 )
 
-// demoClient acts for the demo key.
-func demoClient(p *platform.Platform, app access.App) *canopy.Client {
-	return &canopy.Client{URL: p.URL, App: app.String(), Key: canopy.Key{ClientID: p.Demo.ClientID, ClientSecret: p.Demo.ClientSecret}}
+// demoClient acts for the demo key at the tenant application.
+func demoClient(p *platform.Platform) *canopy.Client {
+	return &canopy.Client{URL: p.URL, App: access.Tenant.String(), Key: canopy.Key{ClientID: p.Demo.ClientID, ClientSecret: p.Demo.ClientSecret}}
 }
 
 // TestGoReadsLists reads all rows of a list, page after page, into the types of the schema.
@@ -27,7 +27,7 @@ func TestGoReadsLists(t *testing.T) {
 	p := platform.Start(t)
 	type result struct{ Customers schema.CustomerConnection }
 	var names []string
-	for c, err := range canopy.Each(t.Context(), demoClient(p, access.Tenant),
+	for c, err := range canopy.Each(t.Context(), demoClient(p),
 		`query($after: String) { customers(first: 1, after: $after) { nodes { databaseId name createdAt status } pageInfo { hasNextPage endCursor } } }`, nil,
 		func(r *result) ([]*schema.Customer, *schema.PageInfo) { return r.Customers.Nodes, r.Customers.PageInfo }) {
 		if err != nil {
@@ -48,7 +48,7 @@ func TestGoReadsLists(t *testing.T) {
 func TestGoTellsErrors(t *testing.T) {
 	t.Parallel()
 	p := platform.Start(t)
-	c := demoClient(p, access.Tenant)
+	c := demoClient(p)
 	var data struct{ Me *schema.Me }
 	err := c.GraphQL(t.Context(), `{ me { email } customer(id: 99999999) { id } }`, nil, &data)
 	var all canopy.Errors
@@ -59,7 +59,7 @@ func TestGoTellsErrors(t *testing.T) {
 	if err := c.Call(t.Context(), http.MethodGet, "/tenant/99999999", nil, nil); !errors.As(err, &refusal) || refusal.Status != 404 || refusal.RequestID == "" {
 		t.Errorf("%+v", err)
 	}
-	c = demoClient(p, access.Tenant)
+	c = demoClient(p)
 	c.ClientSecret = "wrong"
 	if _, err := c.Token(t.Context()); !errors.As(err, &refusal) || refusal.Status != 401 || refusal.Code != "invalid_client" {
 		t.Errorf("%+v", err)
@@ -125,7 +125,7 @@ func TestGoChangesOnce(t *testing.T) {
 	const create = `mutation($in: CreateApiKeyInput!) { createApiKey(input: $in) { clientId } }`
 	name := "once"
 	in := map[string]any{"in": schema.CreateApiKeyInput{Name: &name}}
-	c := demoClient(p, access.Tenant)
+	c := demoClient(p)
 	c.HTTP, c.Retries = &http.Client{Transport: &breaking{}}, 2
 	var data struct{ CreateAPIKey schema.CreateApiKeyPayload }
 	if err := c.GraphQL(t.Context(), create, in, &data); err != nil || data.CreateAPIKey.ClientID == "" {
@@ -134,7 +134,7 @@ func TestGoChangesOnce(t *testing.T) {
 	if n := p.Number("SELECT count(*) FROM api_keys WHERE name = 'once'"); n != 1 {
 		t.Errorf("%d keys", n)
 	}
-	c = demoClient(p, access.Tenant)
+	c = demoClient(p)
 	c.HTTP = &http.Client{Transport: &breaking{}}
 	if err := c.GraphQL(t.Context(), create, in, nil); err == nil || !strings.Contains(err.Error(), "broke off") {
 		t.Errorf("without retries: %v", err)
@@ -145,7 +145,7 @@ func TestGoChangesOnce(t *testing.T) {
 func TestGoSubscribes(t *testing.T) {
 	t.Parallel()
 	p := platform.Start(t)
-	c := demoClient(p, access.Tenant)
+	c := demoClient(p)
 	ctx, cancel := context.WithTimeout(t.Context(), platform.Patience)
 	defer cancel()
 	stop := make(chan struct{})

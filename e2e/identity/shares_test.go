@@ -2,10 +2,14 @@ package identity
 
 import (
 	"context"
+	"database/sql"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"canopy/e2e/platform"
+	"canopy/internal/config"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/mail"
 )
@@ -44,4 +48,43 @@ func TestMailsKeepNobodyWaiting(t *testing.T) {
 	}
 	s.Must(204, "POST", "/tenant/user/init", s.Root(), map[string]any{"id": s.UserID("greta@alpine.example")})
 	devtest.Eventually(t, "the mail gets out", func() bool { return sender.Count() == 1 })
+}
+
+// TestRenewalsKeepNobodyWaiting: however many renewals of one session wait for each other, another branch's requests do not wait for them.
+func TestRenewalsKeepNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t, func(c *config.Config) { c.DBMaxConns = 8 })
+	s.SetUp("greta@alpine.example")
+	session := s.OpenSession(t, "greta@alpine.example", platform.NewPassword)
+	other := s.As("Brightwater Health", "marcus@brightwater.example")
+	held, err := sql.Open("postgres", s.App.Config.DatabaseURL)
+	devtest.Check(t, err)
+	defer func() { _ = held.Close() }()
+	tx, err := held.BeginTx(t.Context(), nil)
+	devtest.Check(t, err)
+	devtest.Must[sql.Result](t)(tx.ExecContext(t.Context(), `SELECT FROM users WHERE email = 'greta@alpine.example' FOR UPDATE`))
+	var renewals sync.WaitGroup
+	for range 20 {
+		renewals.Go(func() {
+			if a := s.Refresh(session.Refresh); a.Status != http.StatusOK {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		})
+	}
+	waiting := 0
+	for waiting < 4 {
+		devtest.Check(t, held.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`).Scan(&waiting))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), platform.Patience)
+	defer cancel()
+	req := devtest.Must[*http.Request](t)(http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/tenant", nil))
+	req.Header.Set("Authorization", "Bearer "+other)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Errorf("another branch's: %v", err)
+	} else {
+		_ = resp.Body.Close()
+	}
+	devtest.Check(t, tx.Rollback())
+	renewals.Wait()
 }

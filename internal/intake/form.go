@@ -78,6 +78,9 @@ func (f *Form) Next() (*multipart.Part, error) {
 	return part, nil
 }
 
+// Whole is intake's Whole of a part.
+func (f *Form) Whole(part io.Reader) ([]byte, error) { return Whole(f.r.Context(), part) }
+
 func malformed(err error) error {
 	return problem.Bad("the body is not well-formed %s", FormType).Because(err)
 }

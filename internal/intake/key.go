@@ -39,15 +39,26 @@ func IdempotencyKey(r *http.Request) (string, error) {
 // Preview reads a body as ReadBody does, and leaves it to be read again: as far as it came, and with the error that it ended with.
 func Preview(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := ReadBody(w, r)
-	var again io.Reader = bytes.NewReader(body)
-	if err != nil {
-		again = io.MultiReader(again, failed{err})
-	}
-	r.Body = io.NopCloser(again)
+	r.Body = &previewed{body: body, err: err}
 	return body, err
 }
 
-// failed is a reader that was at its end with an error.
-type failed struct{ err error }
+// previewed is a body that has been read.
+type previewed struct {
+	body []byte
+	err  error
+	at   int
+}
 
-func (f failed) Read([]byte) (int, error) { return 0, f.err }
+func (p *previewed) Read(b []byte) (int, error) {
+	n := copy(b, p.body[p.at:])
+	switch p.at += n; {
+	case p.at < len(p.body):
+		return n, nil
+	case p.err != nil:
+		return n, p.err
+	}
+	return n, io.EOF
+}
+
+func (*previewed) Close() error { return nil }
