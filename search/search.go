@@ -171,7 +171,7 @@ func (e *Engine) byWords(ctx context.Context, row *db.Context, p *sought, search
 		return nil, nil, err
 	}
 	hits, err = scan(ctx, e, func() ([]vector.Hit, error) {
-		asked = x.Ask(lexical.For(row.EmbeddingModel).Embed(p.text))
+		asked = x.AskText(p.text)
 		return search(asked), nil
 	})
 	return hits, asked, err
