@@ -18,6 +18,7 @@ import (
 	"canopy/internal/bus"
 	"canopy/internal/config"
 	"canopy/internal/egress"
+	"canopy/internal/extract"
 	"canopy/internal/limit"
 	"canopy/internal/redisconn"
 	"canopy/internal/roster"
@@ -51,6 +52,7 @@ type Platform struct {
 	registry      *prometheus.Registry
 	metrics       *jobs.Metrics
 	tools         *jobs.Tools
+	ocr           *extract.OCR
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
