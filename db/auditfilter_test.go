@@ -22,6 +22,7 @@ const auditRows = 200_000
 // TestAuditPlans looks for pages of every filter among many events, nearly all of them of one busy
 // company: each is read by an index, and no more than a few hundred rows are read for it.
 func TestAuditPlans(t *testing.T) {
+	t.Parallel()
 	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
 	s := devtest.Must[*db.Store](t)(db.Open(t.Context(), address, db.Options{}))
 	t.Cleanup(func() { _ = s.Close() })

@@ -57,15 +57,15 @@ func readOnly(cause error) error {
 	return p
 }
 
-// Refused tells whether the server refused what a transaction was to write, so that surely nothing of it is there: unlike a connection that was
-// lost, perhaps while it was committed.
+// Refused tells whether the server refused what a transaction was to write, or a statement found no row, so that surely nothing of it is there:
+// unlike with a connection that was lost, perhaps while it was committed.
 func Refused(err error) bool {
 	var said *pq.Error
 	var full *LimitReached
 	if errors.Is(err, ErrAway) && !errors.Is(err, ErrBusy) {
 		return false
 	}
-	return errors.As(err, &said) || errors.As(err, &full)
+	return errors.As(err, &said) || errors.As(err, &full) || errors.Is(err, ErrNoRows)
 }
 
 func ignoreNoRows(err error) error {

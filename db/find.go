@@ -201,7 +201,9 @@ type Walk struct {
 }
 
 // Walk is the list from after a cursor on, of the rows that fit, in an order.
-func (l *List) Walk(w Where, order string, after paging.Cursor) Walk { return Walk{l, w, order, after} }
+func (l *List) Walk(w Where, order string, after paging.Cursor) Walk {
+	return Walk{list: l, where: w, order: order, after: after}
+}
 
 // Each gives the rows of a list of any length with their places, at most limit of them (0: all). It is read in pages, each of
 // which read gives for an ask.

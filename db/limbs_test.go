@@ -26,6 +26,7 @@ const astray = `
 
 // TestLimbsFollowTheirCompanies: however companies move, permissions are found in each part of the tree, in each order, and users by the words of their names.
 func TestLimbsFollowTheirCompanies(t *testing.T) {
+	t.Parallel()
 	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
 	s := devtest.Must[*db.Store](t)(db.Open(t.Context(), address, db.Options{}))
 	t.Cleanup(func() { _ = s.Close() })

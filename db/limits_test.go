@@ -106,6 +106,7 @@ var operations = []string{
 // TestCountsAgree: whatever is made, changed and removed, side by side and in transactions of several steps, of
 // which some end well, what is kept is what there is.
 func TestCountsAgree(t *testing.T) {
+	t.Parallel()
 	s, pool := openBoth(t)
 	tree(t, s)
 	var done atomic.Int64
@@ -148,6 +149,7 @@ func several(ctx context.Context, pool *sqlx.DB, r *rand.Rand) error {
 
 // TestNeverOverALimit: however many write at the same time, and however far the limit is, it is reached and never passed.
 func TestNeverOverALimit(t *testing.T) {
+	t.Parallel()
 	// Those who write into the large one pass side by side first, and one by one when nine tenths are full.
 	for most, before := range map[int64]int64{0: 0, 37: 0, 4000: 3400} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
@@ -197,6 +199,7 @@ func TestNeverOverALimit(t *testing.T) {
 // TestLimitsAboveOneAnother: writers near the limits of a company and of one above it wait for each other in one order
 // only, so that all of them come to an end.
 func TestLimitsAboveOneAnother(t *testing.T) {
+	t.Parallel()
 	s, pool := openBoth(t)
 	root, child, _ := tree(t, s)
 	below := devtest.Must[*db.Customer](t)(s.InsertCustomer(t.Context(), db.Customer{ParentID: &child.ID, Name: "Below", RegionID: root.RegionID}))

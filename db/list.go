@@ -52,12 +52,15 @@ type kind struct {
 }
 
 var (
-	integers = kind{"bigint", "?::bigint", "?::text", isInteger}
-	texts    = kind{"text", "?::text", "?", isText}
+	integers = kind{sql: "bigint", read: "?::bigint", write: "?::text", fits: isInteger}
+	texts    = kind{sql: "text", read: "?::text", write: "?", fits: isText}
 	// Moments are microseconds since 1970.
-	moments = kind{"timestamptz", "(timestamptz 'epoch' + ?::bigint * interval '1 microsecond')", "(extract(epoch FROM ?) * 1000000)::bigint::text", isMoment}
+	moments = kind{
+		sql: "timestamptz", read: "(timestamptz 'epoch' + ?::bigint * interval '1 microsecond')",
+		write: "(extract(epoch FROM ?) * 1000000)::bigint::text", fits: isMoment,
+	}
 	// lineages are ids with commas, in braces.
-	lineages = kind{"bigint[]", "?::bigint[]", "?::text", isLineage}
+	lineages = kind{sql: "bigint[]", read: "?::bigint[]", write: "?::text", fits: isLineage}
 )
 
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"canopy/internal/access"
 	"canopy/internal/pgconn"
 	"canopy/internal/share"
 )
@@ -79,7 +80,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		pages:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
 		reads:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
 		writes:  share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
-		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{},
+		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{}, placings: &share.Batches[access.Scope, *placing]{},
 	}, nil
 }
 

@@ -2,10 +2,12 @@ package db
 
 import (
 	"context"
+	"slices"
 
 	"github.com/lib/pq"
 
 	"canopy/internal/access"
+	"canopy/internal/share"
 )
 
 // placed is a company with its place: its region, and the companies above it from the root down.
@@ -17,24 +19,57 @@ type placed struct {
 	AboveStatus  pq.StringArray `db:"above_status"`
 }
 
-var qPlacedCustomer = prepare(`
-	SELECT ` + customerColumns + `, ` + nested[Region]("r", "region") + `, above.names AS above_names, above.regions AS above_regions, above.status AS above_status
-	FROM customers c JOIN regions r ON r.id = c.region_id CROSS JOIN LATERAL (
+var qPlacedCustomers = prepare(`
+	SELECT ` + customerColumns + `, ` + nested[Region]("r", "region") + `, above.names AS above_names, above.regions AS above_regions, above.status AS above_status` +
+	eachByID("customers", "c") + joinByID("regions", "r", "c.region_id") + `CROSS JOIN LATERAL (
 		SELECT array_agg(a.name ORDER BY a.level) AS names, array_agg(a.region_id ORDER BY a.level) AS regions, array_agg(a.status ORDER BY a.level) AS status
 		FROM customers a WHERE a.id = ANY (c.lineage[1:c.level])) above
-	WHERE c.id = $3 AND ` + withinScope)
+	WHERE ` + withinScope)
+
+// placing is one company that is asked for; found is nil where there is none within the scope.
+type placing struct {
+	id    int64
+	found *placed
+}
 
 // PlacedCustomer reads one company within the scope, as Customer does. Its region and the companies above it are read
-// at the same time.
+// at the same time. Those that callers of one scope ask for while others are read for it are read by the next statement, so that
+// no answer is of a statement that was begun before it was asked for.
 func (s *Store) PlacedCustomer(ctx context.Context, scope access.Scope, id int64) (*Customer, error) {
-	p := &placed{}
-	if err := s.get(ctx, p, qPlacedCustomer, scope.From(), scope.To(), id); err != nil {
-		return nil, err
+	p := &placing{id: id}
+	do := func(ctx context.Context, list []*placing) error { return s.place(ctx, scope, list) }
+	var err error
+	if s.tx != nil {
+		err = do(ctx, []*placing{p})
+	} else {
+		err = s.placings.Do(ctx, scope, p, share.Work[*placing]{Do: do, Refused: Refused})
 	}
-	c := join([]*Customer{&p.Customer})[0]
-	customerRegion.have(c, none{}, map[int64]*Region{c.RegionID: &p.Region})
-	customerAncestors.have(c, none{}, map[*Customer][]*CustomerRef{c: p.above()})
+	switch {
+	case err != nil:
+		return nil, err
+	case p.found == nil:
+		return nil, ErrNoRows
+	}
+	c := join([]*Customer{&p.found.Customer})[0]
+	customerRegion.have(c, none{}, map[int64]*Region{c.RegionID: &p.found.Region})
+	customerAncestors.have(c, none{}, map[*Customer][]*CustomerRef{c: p.found.above()})
 	return c, nil
+}
+
+// place reads companies, each for itself: what one caller does with a row is nothing to others.
+func (s *Store) place(ctx context.Context, scope access.Scope, list []*placing) error {
+	var rows []*placed
+	if err := s.list(ctx, &rows, qPlacedCustomers, scope.From(), scope.To(), distinct(list, func(p *placing) int64 { return p.id })); err != nil {
+		return err
+	}
+	for _, p := range list {
+		p.found = nil
+		if at := slices.IndexFunc(rows, func(r *placed) bool { return r.ID == p.id }); at >= 0 {
+			own := *rows[at]
+			p.found = &own
+		}
+	}
+	return nil
 }
 
 func (p *placed) above() []*CustomerRef {

@@ -2,6 +2,7 @@ package db
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"database/sql/driver"
 	"fmt"
 	"os"
@@ -37,6 +38,7 @@ const byTriggers = 500
 // gives and little else. Plans are made for all arguments at once, as they are for a statement that a connection has run
 // some times. CANOPY_PLANS has other numbers of companies, which take minutes.
 func TestPlans(t *testing.T) {
+	t.Parallel()
 	for q, text := range statements {
 		if e := examples[query(q)]; len(e.asked) == 0 && e.reason == "" {
 			t.Errorf("the examples lack this one: %s", text)
@@ -45,7 +47,10 @@ func TestPlans(t *testing.T) {
 	sizes := strings.Fields(cmp.Or(os.Getenv("CANOPY_PLANS"), "400 10000"))
 	for i, size := range sizes {
 		companies := devtest.Must[int](t)(strconv.Atoi(size))
-		t.Run(size+" companies", func(t *testing.T) { plansAt(t, companies, i == len(sizes)-1) })
+		t.Run(size+" companies", func(t *testing.T) {
+			t.Parallel()
+			plansAt(t, companies, i == len(sizes)-1)
+		})
 	}
 }
 
@@ -58,11 +63,11 @@ func plansAt(t *testing.T, companies int, largest bool) {
 		t.Cleanup(func() { _ = pool.Close() })
 		return pool
 	}
-	data, pool := planData{t, open(Options{MaxConns: 1, patient: true})}, open(Options{})
+	data, pool, read := planData{t, open(Options{MaxConns: 1, patient: true})}, open(Options{}), readLists{}
 	data.begin()
 	data.grow(0, 10)
 	data.exec(`VACUUM ANALYZE`)
-	early := planConn(t, pool)
+	early := planConn(t, pool, read)
 	for _, q := range keptEarly() {
 		for _, args := range examples[q].asked {
 			planned(t, early, nameOf(int(q)), statements[q], args)
@@ -85,7 +90,7 @@ func plansAt(t *testing.T, companies int, largest bool) {
 	} {
 		t.Run("statistics "+statistics.name, func(t *testing.T) {
 			data.exec(statistics.after)
-			conn := planConn(t, pool)
+			conn := planConn(t, pool, read)
 			defer func() { _ = conn.Close() }()
 			for q, text := range statements {
 				for _, args := range examples[query(q)].asked {
@@ -115,16 +120,20 @@ func keptEarly() []query {
 	return all
 }
 
-// planner is a connection with the names of the statements that are planned there.
+// planner is a connection with the texts of the statements that are planned there, by their names.
 type planner struct {
 	*sqlx.Conn
-	has map[string]bool
+	has  map[string]string
+	read readLists
 }
 
+// readLists are the lists, each with its plan, that were tried among the same rows: by the same plan they read the same.
+type readLists map[[sha256.Size]byte]bool
+
 // planConn is a connection that plans for all arguments at once, and has no statement yet.
-func planConn(t *testing.T, pool *sqlx.DB) *planner {
+func planConn(t *testing.T, pool *sqlx.DB, read readLists) *planner {
 	t.Helper()
-	conn := &planner{devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context())), map[string]bool{}}
+	conn := &planner{devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context())), map[string]string{}, read}
 	for _, text := range []string{`DEALLOCATE ALL`, readInAllPrepared} {
 		devtest.Must[any](t)(conn.ExecContext(t.Context(), text))
 	}
@@ -133,34 +142,43 @@ func planConn(t *testing.T, pool *sqlx.DB) *planner {
 
 func nameOf(statement int) string { return fmt.Sprintf("tried%d", statement) }
 
-// planned prepares a statement on a connection, and has it planned there, where it is not.
-func planned(t *testing.T, conn *planner, name, text string, args []any) {
+// planned prepares a statement on a connection, and has it planned there, where it is not: that plan's lines.
+func planned(t *testing.T, conn *planner, name, text string, args []any) (plan []string) {
 	t.Helper()
-	if !conn.has[name] {
-		devtest.Must[any](t)(conn.ExecContext(t.Context(), fmt.Sprintf(`PREPARE %s AS %s; EXPLAIN EXECUTE %s%s`, name, text, name, literals(args))))
-		conn.has[name] = true
+	before, is := conn.has[name]
+	if before == text {
+		return nil
 	}
+	prepare := fmt.Sprintf(`PREPARE %s AS %s`, name, text)
+	if is {
+		prepare = fmt.Sprintf(`DEALLOCATE %s; %s`, name, prepare)
+	}
+	devtest.Must[any](t)(conn.ExecContext(t.Context(), prepare))
+	devtest.Check(t, conn.SelectContext(t.Context(), &plan, `EXPLAIN (COSTS OFF) EXECUTE `+name+literals(args)))
+	conn.has[name] = text
+	return plan
 }
 
 // tryPlan runs a statement and takes back what it has done.
 func tryPlan(t *testing.T, conn *planner, companies int, name, text string, e example, args []any) {
 	t.Helper()
-	text = strings.Join(strings.Fields(text), " ")
 	planned(t, conn, name, text, args)
 	devtest.Must[any](t)(conn.ExecContext(t.Context(), `BEGIN`))
 	defer func() { devtest.Must[any](t)(conn.ExecContext(t.Context(), `ROLLBACK`)) }()
 	before := readInAll(t, conn)
 	plan, err := Explain(t.Context(), conn, `EXECUTE `+name+literals(args))
 	if err != nil {
-		t.Errorf("%s: %v: its arguments stand in plansexamples_test.go", text, err)
+		t.Errorf("%s: %v: its arguments stand in plansexamples_test.go", onOneLine(text), err)
 		return
 	}
 	inAll := readInAll(t, conn) - before
 	most := e.most*max(1, plan.Rows) + e.perCompany*float64(companies)
 	if reads := plan.Reads(); reads > most || inAll > most+byTriggers {
-		t.Errorf("%.0f rows were read, and %.0f in all, for %.0f of %s\n%v\n%s", reads, inAll, plan.Rows, text, args, plan)
+		t.Errorf("%.0f rows were read, and %.0f in all, for %.0f of %s\n%v\n%s", reads, inAll, plan.Rows, onOneLine(text), args, plan)
 	}
 }
+
+func onOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // readInAllPrepared prepares once for a connection what asks the counters of pg_stat_xact_user_tables for the tables and
 // indexes that there are. The view itself looks them up each time, which takes longer than many a statement that is tried.

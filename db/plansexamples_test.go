@@ -407,7 +407,7 @@ var examples = map[query]example{
 	qRightsAt:              whole("it looks at what people may at companies", "{299,5}"),
 
 	// placed.go
-	qPlacedCustomer: within(299),
+	qPlacedCustomers: within("{299,5}"),
 
 	// principals.go
 	qKeyCaller:       few("client 299", 299, "key 1"),
@@ -469,7 +469,7 @@ var examples = map[query]example{
 	qRun:          within(299),
 	qRunByKey:     within("49182f81e6a13cf5eaa496d51fea6406"),
 	qRunForUpdate: within("49182f81e6a13cf5eaa496d51fea6406"),
-	qStartRun:     within(299, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", 299, nil, "{}"),
+	qStartRuns:    within("{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11,a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12}", "{299,299}", "{299,5}", "{0,0}", "{\"{}\",\"{}\"}"),
 	qRunSteps:     few("{299,298}"),
 	qEndRun:       few(201, "finished", "{}", nil),
 

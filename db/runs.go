@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/lib/pq"
+
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 )
@@ -76,12 +78,13 @@ var (
 	qRun          = prepare(`SELECT ` + runColumns + runTables + `WHERE r.id = $3 AND ` + withinScope)
 	qRunByKey     = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope)
 	qRunForUpdate = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope + ` FOR UPDATE OF r`)
-	qStartRun     = prepare(`
+	qStartRuns    = prepare(`
 		WITH r AS (INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, api_key_id, input)
-			SELECT $4, g.id, g.published_id, g.account_id, $5, $6, $7
-			FROM agents g` + joinByID("accounts", "a", "g.account_id") + joinByID("customers", "c", "a.customer_id") + `
-			WHERE g.id = $3 AND ` + unindexed("g.deleted_at IS NULL") + ` AND g.enabled AND g.published_id IS NOT NULL AND ` + withinScope + ` RETURNING *)
-		SELECT ` + runColumns + ` FROM r` + joinByID("accounts", "a", "r.account_id"))
+			SELECT t.job_key, g.id, g.published_id, g.account_id, NULLIF(t.user_id, 0), NULLIF(t.key_id, 0), t.input::json
+			FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[]) WITH ORDINALITY t(job_key, agent_id, user_id, key_id, input, n)` +
+		joinByID("agents", "g", "t.agent_id") + joinByID("accounts", "a", "g.account_id") + joinByID("customers", "c", "a.customer_id") + `
+			WHERE ` + unindexed("g.deleted_at IS NULL") + ` AND g.enabled AND g.published_id IS NOT NULL AND ` + withinScope + ` ORDER BY t.n RETURNING *)
+		SELECT ` + runColumns + ` FROM r` + joinByID("accounts", "a", "r.account_id") + `ORDER BY r.id`)
 	qRunSteps = prepare(`SELECT ` + runStepColumns + ` FROM run_steps s WHERE s.run_id = ANY($1) ORDER BY s.run_id, s.position`)
 	qEndRun   = prepare(`
 		UPDATE runs SET status = $2, output = $3, error = $4, finished_at = now() WHERE id = $1 AND ` + unindexed("status = 'running'") + ` RETURNING finished_at`)
@@ -147,12 +150,22 @@ func (r *Run) Steps(ctx context.Context, s *Store) ([]*RunStep, error) {
 	return follow(ctx, s, r, runSteps, none{})
 }
 
-// StartRun puts a run of an agent within the scope down as running and due: by its job key, agent, user, key and input. ErrNoRows where
-// there is no such agent, or it can't be run.
-func (s *Store) StartRun(ctx context.Context, scope access.Scope, r Run) (*Run, error) {
-	made := &Run{}
-	err := s.get(ctx, made, qStartRun, scope.From(), scope.To(), r.AgentID, r.JobKey, r.UserID, r.KeyID, []byte(r.Input))
-	return made, err
+// StartRuns puts runs of agents within the scope down as running and due: by their job key, agent, user, key and input. It gives them in their
+// order. ErrNoRows where there is no such agent for one of them, or it can't be run.
+func (s *Store) StartRuns(ctx context.Context, scope access.Scope, list []Run) (made []*Run, err error) {
+	var keys, inputs pq.StringArray
+	var agents, users, apiKeys pq.Int64Array
+	for _, r := range list {
+		keys, inputs = append(keys, r.JobKey), append(inputs, string(r.Input))
+		agents, users, apiKeys = append(agents, r.AgentID), append(users, orZero(r.UserID)), append(apiKeys, orZero(r.KeyID))
+	}
+	if err := s.list(ctx, &made, qStartRuns, scope.From(), scope.To(), keys, agents, users, apiKeys, inputs); err != nil {
+		return nil, err
+	}
+	if len(made) < len(list) {
+		return nil, ErrNoRows
+	}
+	return made, nil
 }
 
 // EndRun ends a running run; ErrNoRows when it has ended already, so that it ends once.

@@ -47,6 +47,7 @@ func pooler(t *testing.T, p *devstack.Postgres, settings map[string]string) *dev
 
 // TestPoolers opens the store through PgBouncer, whose settings are its defaults but for those named.
 func TestPoolers(t *testing.T) {
+	t.Parallel()
 	p := server(t)
 	tracks, err := devstack.PgBouncerTracks()
 	if err != nil {
@@ -197,6 +198,7 @@ func readOnly(t *testing.T, p *devstack.Postgres, on bool) {
 }
 
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	p := server(t)
 	standby, err := p.StartStandby(t.Context(), t.TempDir())
 	if err != nil {
@@ -251,6 +253,7 @@ func TestReadOnly(t *testing.T) {
 
 // TestFailover names two servers, of which one takes writes at a time.
 func TestFailover(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(*testing.T, *devstack.Postgres){
 		"the primary dies": func(_ *testing.T, p *devstack.Postgres) {
 			p.Kill()

@@ -36,9 +36,8 @@ func TestSharedWordsOfOthersCostNothing(t *testing.T) {
 	for _, text := range sharedWords {
 		data.exec(text)
 	}
-	conn := &planner{devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context())), map[string]bool{}}
+	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
-	devtest.Must[any](t)(conn.ExecContext(t.Context(), readInAllPrepared))
 	scope := access.Lineage{1, 2}.Subtree()
 	users := listExample{name: "users", list: Users, ways: usersWithin(scope), args: []any{scope.From(), scope.To()}, most: fromFew}
 	for _, sought := range []Term{{searched, "first las"}, {nearBy, "0 frist"}, {nearBy, "0 frist last"}} {

@@ -38,6 +38,8 @@ type Store struct {
 	// callers and logins look up who has come with a token; a transaction has none, and asks for itself.
 	callers *lookups[keyToken]
 	logins  *lookups[LoginToken]
+	// placings are companies that are read together, by the scope of those who ask; a transaction reads for itself.
+	placings *share.Batches[access.Scope, *placing]
 }
 
 // Close closes the pool.

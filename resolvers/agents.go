@@ -171,7 +171,10 @@ func (m Mutation) CreateAgent(ctx context.Context, in CreateAgentInput) (*Create
 			return ch.audit(account.CustomerID, audit.AgentCreated, made, audit.Created(made))
 		},
 	}
-	if err := makeTogether(ctx, m.Resolver, &m.agents, account.ID, new, (*db.Store).InsertAgents); err != nil {
+	err = makeTogether(ctx, m.Resolver, &m.agents, account.ID, new, func(ctx context.Context, tx *db.Store, list []db.NewAgent) ([]*db.Agent, error) {
+		return tx.InsertAgents(ctx, list)
+	})
+	if err != nil {
 		return &CreateAgentPayload{}, err
 	}
 	return &CreateAgentPayload{new.made}, nil

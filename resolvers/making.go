@@ -17,43 +17,45 @@ type making[New, Row any] struct {
 	tell func(*changes, *Row) error
 }
 
-// makings are the rows of a kind that are made together: those that callers of one branch make for one owner, such as an account, while others
-// are made for it. They would wait for the same rows, and for the same places to write.
+// makings are the rows of a kind that are made together: those that callers of one reach make for one owner, as agents for an account or runs
+// for an agent, while others are made for it. They would wait for the same rows, and for the same places to write.
 type makings[New, Row any] struct {
 	share.Batches[owned, *making[New, Row]]
 }
 
-type owned struct{ branch, owner int64 }
+type owned struct {
+	reach access.Scope
+	owner int64
+}
 
 // makeTogether is change for a row of which many may be made at the same time. All that are made together are one transaction, with what is told
-// of them; one that can't be made is made, and fails, by itself. So is what is done under an idempotency key.
+// of them; one that can't be made fails by itself. What is done under an idempotency key is made by itself. insert makes all rows of a list, or none,
+// for any caller of the same reach.
 func makeTogether[New, Row any](ctx context.Context, r *Resolver, with *makings[New, Row], owner int64, m *making[New, Row],
-	insert func(*db.Store, context.Context, []New) ([]*Row, error),
+	insert func(context.Context, *db.Store, []New) ([]*Row, error),
 ) error {
 	if _, claimed := ctx.Value(claimKey{}).(*Claim); claimed {
 		return r.change(ctx, m.ch.caller, func(tx *db.Store, ch *changes) error {
-			m.ch = ch
+			ch.work, m.ch = m.ch.work, ch
 			return makeAll(ctx, tx, []*making[New, Row]{m}, insert)
 		})
 	}
-	return with.Do(ctx, owned{access.BranchOf(ctx), owner}, m, share.Work[*making[New, Row]]{
+	return with.Do(ctx, owned{m.ch.caller.Scope(), owner}, m, share.Work[*making[New, Row]]{
 		Refused: db.Refused,
 		Do: func(ctx context.Context, list []*making[New, Row]) error {
-			var told outbox.Told
-			err := r.Store.Tx(ctx, func(tx *db.Store) error {
+			all := &changes{work: m.ch.work}
+			err := r.Store.Tx(ctx, func(tx *db.Store) (err error) {
 				if err := makeAll(ctx, tx, list, insert); err != nil {
 					return err
 				}
-				var all outbox.Record
 				for _, m := range list {
-					all.Add(&m.ch.record)
+					all.record.Add(&m.ch.record)
 				}
-				var err error
-				told, err = all.Write(ctx, tx)
+				all.told, err = all.record.Write(ctx, tx)
 				return err
 			})
 			if err == nil {
-				told.Announce(ctx, r.Bus)
+				r.announce(ctx, all)
 			}
 			return err
 		},
@@ -61,12 +63,12 @@ func makeTogether[New, Row any](ctx context.Context, r *Resolver, with *makings[
 }
 
 // makeAll makes rows, and collects what is to be told of each.
-func makeAll[New, Row any](ctx context.Context, tx *db.Store, list []*making[New, Row], insert func(*db.Store, context.Context, []New) ([]*Row, error)) error {
+func makeAll[New, Row any](ctx context.Context, tx *db.Store, list []*making[New, Row], insert func(context.Context, *db.Store, []New) ([]*Row, error)) error {
 	rows := make([]New, len(list))
 	for i, m := range list {
 		rows[i] = m.row
 	}
-	made, err := insert(tx, ctx, rows)
+	made, err := insert(ctx, tx, rows)
 	if err != nil {
 		return err
 	}

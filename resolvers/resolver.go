@@ -71,6 +71,7 @@ type Resolver struct {
 	Log    *slog.Logger
 
 	agents makings[db.NewAgent, db.Agent]
+	runs   makings[db.Run, db.Run]
 }
 
 // Query, Mutation and Subscription are the roots of the graph.

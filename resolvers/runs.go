@@ -115,22 +115,25 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 	if !c.Login() {
 		keyID = &c.KeyID
 	}
-	out := &StartRunPayload{JobKey: key.String()}
-	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		run := db.Run{JobKey: out.JobKey, AgentID: agentID, Input: in.Input, UserID: &c.UserID, KeyID: keyID}
-		if out.Run, err = tx.StartRun(ctx, c.Scope(), run); errors.Is(err, db.ErrNoRows) {
-			return notStarted(ctx, tx, c, agentID)
-		}
-		if err != nil {
-			return err
-		}
-		ch.work = true
-		if err := ch.record.Emit(out.Run.CustomerID, webhook.RunStarted{JobKey: out.JobKey}); err != nil {
-			return err
-		}
-		return ch.audit(out.Run.CustomerID, audit.RunStarted, out.Run, audit.Created(out.Run))
+	new := &making[db.Run, db.Run]{
+		ch: &changes{caller: c, work: true}, row: db.Run{JobKey: key.String(), AgentID: agentID, Input: in.Input, UserID: &c.UserID, KeyID: keyID},
+		tell: func(ch *changes, made *db.Run) error {
+			if err := ch.record.Emit(made.CustomerID, webhook.RunStarted{JobKey: made.JobKey}); err != nil {
+				return err
+			}
+			return ch.audit(made.CustomerID, audit.RunStarted, made, audit.Created(made))
+		},
+	}
+	err = makeTogether(ctx, m.Resolver, &m.runs, agentID, new, func(ctx context.Context, tx *db.Store, list []db.Run) ([]*db.Run, error) {
+		return tx.StartRuns(ctx, c.Scope(), list)
 	})
-	return out, err
+	if errors.Is(err, db.ErrNoRows) {
+		err = m.notStarted(ctx, c, agentID)
+	}
+	if err != nil {
+		return &StartRunPayload{}, err
+	}
+	return &StartRunPayload{Run: new.made, JobKey: new.made.JobKey}, nil
 }
 
 // runInput checks the input of a run: a JSON object, or nothing.
@@ -146,8 +149,8 @@ func (v *check) runInput(field string, raw json.RawMessage) {
 }
 
 // notStarted tells why an agent was not found to be run.
-func notStarted(ctx context.Context, tx *db.Store, c *caller, agentID int64) error {
-	agent, err := tx.Agent(ctx, c.Scope(), agentID)
+func (r *Resolver) notStarted(ctx context.Context, c *caller, agentID int64) error {
+	agent, err := r.Store.Agent(ctx, c.Scope(), agentID)
 	if err != nil {
 		return missing(err, "agent", agentID)
 	}

@@ -33,28 +33,28 @@ type resultKind struct {
 
 // resultKinds are in the order in which hits that fit alike are listed.
 var resultKinds = []resultKind{
-	{"Customer", rule.Customers, true, func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "Customer", rule: rule.Customers, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindCustomers(ctx, c.Scope(), a))
 	}},
-	{"User", rule.Users, true, func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "User", rule: rule.Users, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindUsers(ctx, c.Scope(), a))
 	}},
-	{"Context", rule.Contexts, true, func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "Context", rule: rule.Contexts, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindContexts(ctx, c.desk(), a))
 	}},
-	{"Document", rule.Documents, true, func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "Document", rule: rule.Documents, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindDocuments(ctx, c.desk(), a))
 	}},
-	{"Agent", rule.Agents, true, func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "Agent", rule: rule.Agents, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindAgents(ctx, c.Scope(), a))
 	}},
-	{"Run", rule.Runs, false, func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "Run", rule: rule.Runs, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindRuns(ctx, c.Scope(), a))
 	}},
-	{"WebhookDestination", rule.WebhookDestinations, true, func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "WebhookDestination", rule: rule.WebhookDestinations, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindDestinations(ctx, c.Scope(), a))
 	}},
-	{"WebhookDelivery", rule.WebhookDeliveries, false, func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "WebhookDelivery", rule: rule.WebhookDeliveries, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindDeliveries(ctx, c.Scope(), a))
 	}},
 }

@@ -110,7 +110,7 @@ func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, erro
 		defer close(out)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		err := (&sender[T]{r, listener, f, out}).run(ctx, heard, first)
+		err := (&sender[T]{r: r, listener: listener, feed: f, out: out}).run(ctx, heard, first)
 		listener.set(func() { listener.end = err })
 	}()
 	return out, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,11 +162,15 @@ func (a *api) serveDocuments(mux *http.ServeMux) {
 	}
 }
 
-// downgraded gives the document in OpenAPI 3.0, without webhooks and contentMediaType, which it does not know: there the format
-// alone says that a text is bytes.
+// besideReference is what a reference is described by.
+var besideReference = regexp.MustCompile(`("\$ref":"[^"]*"),"description":"(?:[^"\\]|\\.)*"`)
+
+// downgraded gives the document in OpenAPI 3.0, without what it does not know: webhooks, contentMediaType, as there the format alone says that
+// a text is bytes, and descriptions beside references.
 func downgraded(doc *huma.OpenAPI) ([]byte, error) {
 	body, err := doc.Downgrade()
-	return bytes.ReplaceAll(body, []byte(`"contentMediaType":"application/octet-stream",`), nil), err
+	body = bytes.ReplaceAll(body, []byte(`"contentMediaType":"application/octet-stream",`), nil)
+	return besideReference.ReplaceAll(body, []byte("$1")), err
 }
 
 // Endpoint is one operation of the documents.

@@ -159,6 +159,9 @@ func TestDocumentsAreServed(t *testing.T) {
 			if has := bytes.Contains(w.Body.Bytes(), []byte(`"contentMediaType"`)); has != (version == "3.1.0") {
 				t.Errorf("it has contentMediaType: %v", has)
 			}
+			if has := bytes.Contains(w.Body.Bytes(), []byte(`schemas/Passage","`)); has != (version == "3.1.0") {
+				t.Errorf("a reference has something beside it: %v", has)
+			}
 		})
 	}
 	if w := get(t, h, "/openapi.yaml"); w.Code != http.StatusOK || w.Body.Len() == 0 {

@@ -33,7 +33,7 @@ func (c *courier) processors() (p processors, err error) {
 }
 
 func (p processors) less(q processors) processors {
-	return processors{p.postgres - q.postgres, p.serve - q.serve, p.worker - q.worker, p.sink - q.sink, p.load - q.load}
+	return processors{postgres: p.postgres - q.postgres, serve: p.serve - q.serve, worker: p.worker - q.worker, sink: p.sink - q.sink, load: p.load - q.load}
 }
 
 // each tells what every one of n had.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"flag"
 
+	"canopy/cmd/canopy/importer"
 	"canopy/internal/access"
-	"canopy/internal/importer"
 )
 
 func contextImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"canopy/internal/importer"
+	"canopy/cmd/canopy/importer"
 	"canopy/resolvers"
 )
 

@@ -71,7 +71,10 @@ func (k databaseKeys) list(ctx context.Context, company int64) ([]keyRow, error)
 	keys, err := k.p.Resolver.OperatorListKeys(ctx, company)
 	rows := make([]keyRow, len(keys))
 	for i, key := range keys {
-		rows[i] = keyRow{key.ClientID, &key.UserID, key.Name, key.CreatedAt, key.LastUsedAt, key.ExpiresAt, key.RevokedAt}
+		rows[i] = keyRow{
+			ClientID: key.ClientID, UserID: &key.UserID, Name: key.Name,
+			CreatedAt: key.CreatedAt, LastUsedAt: key.LastUsedAt, ExpiresAt: key.ExpiresAt, RevokedAt: key.RevokedAt,
+		}
 	}
 	return rows, err
 }

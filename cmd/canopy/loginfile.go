@@ -46,7 +46,7 @@ func (m *Main) loginFile() (string, error) {
 func (m *Main) readLogin() (*login, error) {
 	file, err := m.loginFile()
 	if err != nil {
-		return &login{}, nil //nolint:nilerr // where nothing can be kept nothing is
+		return &login{}, nil // where nothing can be kept nothing is
 	}
 	return readLogin(file)
 }

@@ -140,7 +140,7 @@ func TestLoginsThatDoNotDo(t *testing.T) {
 	t.Run("a file for everybody", func(t *testing.T) {
 		s := newShell(t)
 		s.must(p.Demo.ClientSecret+"\n", "login", "--url", p.URL, "--client-id", p.Demo.ClientID)
-		if err := os.Chmod(s.file(), 0o644); err != nil { //nolint:gosec // what is tried
+		if err := os.Chmod(s.file(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if code, _, fault := s.run("", "key", "list"); code != exitFault || !strings.Contains(fault, "chmod 600") {

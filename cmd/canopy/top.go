@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/term"
 
+	"canopy/cmd/canopy/top"
 	"canopy/internal/access"
-	"canopy/internal/top"
 )
 
 // Of a terminal: another screen beside the one that there was, and its top left corner, below which all is cleared.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"canopy/cmd/canopy/top"
 	"canopy/e2e/platform"
 	"canopy/internal/config"
-	"canopy/internal/top"
 )
 
 func TestTop(t *testing.T) {
@@ -19,10 +19,10 @@ func TestTop(t *testing.T) {
 		p.MustGQL(p.RootAs("tenant"), `query Counted { me { email } }`, nil)
 	}
 	look := shown[top.Look](s, "top", "--by", "users", "--first", "2")
-	if look.Version != "test" || len(look.Queues) != 4 || len(look.Tenants) != 2 || len(look.Notes) != 0 {
+	if look.Version != "test" || len(look.Queues) != 4 || len(look.Branches) != 2 || len(look.Notes) != 0 {
 		t.Errorf("%+v", look)
 	}
-	if a, b := look.Tenants[0].Used["users"], look.Tenants[1].Used["users"]; a < b || b < 1 {
+	if a, b := look.Branches[0].Used["users"], look.Branches[1].Used["users"]; a < b || b < 1 {
 		t.Errorf("by users: %d, %d", a, b)
 	}
 	all := shown[top.Look](s, "top", "--first", "100")

@@ -6,8 +6,8 @@ import (
 	"flag"
 	"os"
 
+	"canopy/cmd/canopy/importer"
 	"canopy/internal/access"
-	"canopy/internal/importer"
 )
 
 func userImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {

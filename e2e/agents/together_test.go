@@ -78,3 +78,61 @@ func TestAgentsAreMadeTogether(t *testing.T) {
 		t.Errorf("%d agents are counted, and not %d", n, had+room)
 	}
 }
+
+// TestRunsAreStartedTogether: of many runs of an agent that are started at the same time as many as a limit has room for are, each with its own input, each
+// told once, and each done; and where the agent can't be run everybody hears why.
+func TestRunsAreStartedTogether(t *testing.T) {
+	t.Parallel()
+	const callers, each, room = 16, 5, 50
+	s := platform.StartDelivering(t)
+	hydro := s.Customer("Alpine Hydro")
+	token := s.TokenOf(hydro, "lukas@alpine-hydro.example", "builder")
+	agent := s.Publish(token, `{"steps": [], "output": {"n": "{{ input.n }}"}}`)
+	had := s.Number(`SELECT COALESCE(sum(n), 0) FROM usage_counts WHERE customer_id = $1 AND name = 'runsPerDay'`, hydro)
+	s.MustGQL(s.Root(), `mutation($id: ID!, $n: Long) { setLimits(input: {customerId: $id, limits: [{name: RUNS_PER_DAY, limit: $n}]}) { customer { id } } }`,
+		map[string]any{"id": hydro, "n": had + room})
+	var mu sync.Mutex
+	asked, refused := map[string]string{}, map[string]int{}
+	start := func(n string) {
+		data, codes := s.GQL(token, `mutation($id: ID!, $in: JSON) { startRun(input: {agentId: $id, input: $in}) { jobKey run { jobKey input } } }`,
+			map[string]any{"id": agent, "in": map[string]any{"n": n}})
+		mu.Lock()
+		defer mu.Unlock()
+		if len(codes) > 0 {
+			refused[codes[0]]++
+			return
+		}
+		run := platform.Member(t, data, "startRun.run").(map[string]any)
+		if run["jobKey"] != platform.Member(t, data, "startRun.jobKey") || !platform.SameJSON(run["input"], map[string]any{"n": n}) {
+			t.Errorf("%s is answered by %v", n, data)
+		}
+		asked[run["jobKey"].(string)] = n
+	}
+	all := func(each int) {
+		var wg sync.WaitGroup
+		for c := range callers {
+			wg.Go(func() {
+				for i := range each {
+					start(fmt.Sprintf("%d of %d", i, c))
+				}
+			})
+		}
+		wg.Wait()
+	}
+	all(each)
+	if len(asked) != room || refused["RATE_LIMITED"] != callers*each-room {
+		t.Fatalf("%d were started and %v refused, where there was room for %d", len(asked), refused, room)
+	}
+	for key, n := range asked {
+		if run := s.Poll(token, key).JSON(t).(map[string]any); !platform.SameJSON(run["outputData"], map[string]any{"n": n}) {
+			t.Errorf("%s ended as %v", n, run)
+		}
+		if n := s.Number(`SELECT count(*) FROM audit_events e JOIN runs r ON r.id = e.object_id WHERE e.action = 'run.started' AND r.job_key = $1::uuid`, key); n != 1 {
+			t.Errorf("%d entries of the log tell of %s", n, key)
+		}
+	}
+	s.Mutate(token, "disableAgent", "agent { id }", map[string]any{"id": agent})
+	if all(1); refused["BAD_REQUEST"] != callers || s.Number(`SELECT count(*) FROM runs WHERE agent_id = $1`, agent) != room {
+		t.Errorf("of a disabled agent: %v", refused)
+	}
+}

@@ -25,8 +25,8 @@ type Look struct {
 	Queues  []Queue   `json:"queues"`
 	// Workers are those that run; nil where that is not known, as Redis is away.
 	Workers []*schema.Worker `json:"workers"`
-	// Tenants are the companies right below root that have most of what is asked for.
-	Tenants []Tenant `json:"tenants"`
+	// Branches are the companies right below root that have most of what is asked for.
+	Branches []Branch `json:"branches"`
 	// Slow are the operations that took most time, since the look before, or since the process has begun.
 	Slow []Operation `json:"slow"`
 	// FailingDestinations and LateMails count what needs a look, up to 100.
@@ -44,8 +44,8 @@ type Queue struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Tenant is a company with what it has and does.
-type Tenant struct {
+// Branch is a company with what it has and does.
+type Branch struct {
 	ID     int64  `json:"id"`
 	Name   string `json:"name"`
 	Status string `json:"status"`
@@ -87,7 +87,7 @@ func (w *Watcher) Look(ctx context.Context) (*Look, error) {
 	}
 	o := data.Operations
 	look := &Look{
-		At: time.Now().UTC(), URL: w.Client.URL, Version: o.Version, Workers: o.Workers, Queues: []Queue{}, Tenants: []Tenant{}, Slow: []Operation{},
+		At: time.Now().UTC(), URL: w.Client.URL, Version: o.Version, Workers: o.Workers, Queues: []Queue{}, Branches: []Branch{}, Slow: []Operation{},
 		FailingDestinations: len(o.FailingDestinations), LateMails: len(o.LateMails), Notes: []string{},
 	}
 	for _, e := range partly {
@@ -101,7 +101,7 @@ func (w *Watcher) Look(ctx context.Context) (*Look, error) {
 		look.Queues = append(look.Queues, queue)
 	}
 	for _, c := range o.Busiest {
-		look.Tenants = append(look.Tenants, w.tenant(c, look.At))
+		look.Branches = append(look.Branches, w.branch(c, look.At))
 	}
 	if err := w.slow(ctx, look); err != nil {
 		look.Notes = append(look.Notes, err.Error())
@@ -110,19 +110,19 @@ func (w *Watcher) Look(ctx context.Context) (*Look, error) {
 	return look, nil
 }
 
-func (w *Watcher) tenant(c *schema.Customer, now time.Time) Tenant {
-	t := Tenant{ID: int64(c.DatabaseID), Name: c.Name, Status: string(c.Status), Used: map[string]int64{}}
+func (w *Watcher) branch(c *schema.Customer, now time.Time) Branch {
+	t := Branch{ID: int64(c.DatabaseID), Name: c.Name, Status: string(c.Status), Used: map[string]int64{}}
 	for _, u := range c.Usage {
 		t.Used[limitName(string(u.Name))] = u.Used
 	}
 	if w.before == nil {
 		return t
 	}
-	i := slices.IndexFunc(w.before.Tenants, func(b Tenant) bool { return b.ID == t.ID })
+	i := slices.IndexFunc(w.before.Branches, func(b Branch) bool { return b.ID == t.ID })
 	if minutes := now.Sub(w.before.At).Minutes(); i >= 0 && minutes > 0 {
 		t.Rates = map[string]float64{}
 		for name, used := range t.Used {
-			if more := used - w.before.Tenants[i].Used[name]; strings.HasSuffix(name, "PerDay") && more >= 0 { // at midnight it begins anew
+			if more := used - w.before.Branches[i].Used[name]; strings.HasSuffix(name, "PerDay") && more >= 0 { // at midnight it begins anew
 				t.Rates[name] = float64(more) / minutes
 			}
 		}

@@ -27,7 +27,7 @@ func (l *Look) Lines(by string, clean func(string) string) []string {
 	b.WriteByte('\n')
 	l.queues(&b)
 	b.WriteByte('\n')
-	l.tenants(&b, by, clean)
+	l.branches(&b, by, clean)
 	b.WriteByte('\n')
 	l.operations(&b, clean)
 	for _, note := range l.Notes {
@@ -56,7 +56,7 @@ func (l *Look) queues(b *strings.Builder) {
 	_ = w.Flush()
 }
 
-func (l *Look) tenants(b *strings.Builder, by string, clean func(string) string) {
+func (l *Look) branches(b *strings.Builder, by string, clean func(string) string) {
 	shown := columns
 	if !slices.Contains(shown, by) {
 		shown = append([]string{by}, shown...)
@@ -71,7 +71,7 @@ func (l *Look) tenants(b *strings.Builder, by string, clean func(string) string)
 		_, _ = fmt.Fprint(w, "\t"+title)
 	}
 	_, _ = fmt.Fprintln(w)
-	for _, t := range l.Tenants {
+	for _, t := range l.Branches {
 		_, _ = fmt.Fprintf(w, "%s\t%d", clean(t.Name), t.ID)
 		for _, name := range shown {
 			_, _ = fmt.Fprint(w, "\t"+t.cell(name))
@@ -82,7 +82,7 @@ func (l *Look) tenants(b *strings.Builder, by string, clean func(string) string)
 }
 
 // cell is how much there is, and how much of it came in the last minute.
-func (t *Tenant) cell(name string) string {
+func (t *Branch) cell(name string) string {
 	text := fmt.Sprint(t.Used[name])
 	if name == "storageBytes" {
 		text = fmt.Sprintf("%.1f MiB", float64(t.Used[name])/(1<<20))
