@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
+.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -10,6 +10,8 @@ PKG ?= ./...
 # Many tests wait more than they work.
 AT_ONCE := $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
 FUZZTIME ?= 10s
+# The last commit whose programs know one schema alone.
+PREVIOUS ?= d02c400
 COMPANIES ?= 100000 1000000
 
 help: ## List the targets
@@ -62,6 +64,10 @@ bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield'
 
 chaos: bootstrap build ## Try to lose deliveries: kill workers, lose Redis, restart PostgreSQL (minutes)
 	@go run ./cmd/chaos
+
+upgrade: bootstrap ## Roll from the program of an earlier commit (PREVIOUS) to this one under load (needs the history)
+	@scripts/previous.sh "$(PREVIOUS)" .cache/previous
+	@CANOPY_TEST_PREVIOUS=$(CURDIR)/.cache/previous/canopy $(STACK) go test -count=1 -timeout 14m -run TestRollingUpgrade -v ./e2e/operations
 
 clients: bootstrap build ## Try real clients and linters from npm against the platform
 	@scripts/bootstrap.sh browser

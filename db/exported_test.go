@@ -56,6 +56,7 @@ var notExported = map[string]string{
 	".claim":             "work under way",
 	".interruptions":     "work under way",
 	".next_attempt_at":   "work under way",
+	".traceparent":       "of requests to this platform",
 	"customers.level":    "follows from the parents",
 	"customers.erase_at": "of a deletion", "customers.suspended": "told as status",
 	"accounts.instance_account_id": "the platform's", "audit_events.actor_user_id": "may be somebody of a company above",

@@ -12,6 +12,8 @@ type OutboxMail struct {
 	Message  []byte    `db:"message"`
 	Attempts int       `db:"attempts"`
 	Created  time.Time `db:"created_at"`
+	// Traceparent leads to what the mail comes from; nil where that was not told.
+	Traceparent *string `db:"traceparent"`
 }
 
 var (
@@ -33,7 +35,7 @@ var (
 	qClaimMail = prepare(`
 		UPDATE mail_outbox SET attempts = attempts + 1, next_attempt_at = now() + $2 * interval '1 second'
 		WHERE id = $1 AND attempts = $3 AND ` + unindexed("sent_at IS NULL AND failed_at IS NULL") + `
-		RETURNING id, kind, message, attempts, created_at`)
+		RETURNING id, kind, message, attempts, created_at, traceparent`)
 	qMailSent = prepare(`UPDATE mail_outbox SET sent_at = now(), message = '', last_error = '' WHERE id = $1`)
 	qMailLate = prepare(`
 		UPDATE mail_outbox SET handed_out = false, next_attempt_at = now() + $2 * interval '1 second', last_error = $3 WHERE id = $1 AND sent_at IS NULL`)

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -45,27 +44,39 @@ func schemaVersion() int64 {
 	return slices.Max(versions)
 }
 
-// checkSchema tells whether the database has exactly the schema that this program knows.
+// checkSchema tells whether the database has the schema that this program knows, or a newer one that serves it.
 func checkSchema(ctx context.Context, pool *sqlx.DB) error {
-	version, err := currentVersion(ctx, pool)
-	switch {
-	case err != nil:
+	there, err := currentSchema(ctx, pool)
+	if err != nil {
 		return err
-	case version < schemaVersion():
-		return fmt.Errorf("schema version: the database is at %d, this program needs %d: run `canopy migrate up`", version, schemaVersion())
-	case version > schemaVersion():
-		return fmt.Errorf("schema version: the database is at %d, newer than this program's %d: run a newer canopy", version, schemaVersion())
+	}
+	return there.runs(schemaVersion())
+}
+
+// schema is what a database has.
+type schema struct {
+	// Version is its own, Serves the oldest whose programs it serves.
+	Version int64 `db:"version"`
+	Serves  int64 `db:"serves"`
+}
+
+// runs tells whether programs that know a version run on the schema.
+func (s schema) runs(known int64) error {
+	switch {
+	case s.Version < known:
+		return fmt.Errorf("schema version: the database is at %d, this program needs %d: run `canopy migrate up`", s.Version, known)
+	case s.Serves > known:
+		return fmt.Errorf("schema version: the database is at %d, newer than this program's %d: run a newer canopy", s.Version, known)
 	}
 	return nil
 }
 
-func currentVersion(ctx context.Context, pool *sqlx.DB) (version int64, err error) {
-	err = pool.GetContext(ctx, &version, `SELECT version_id FROM goose_db_version WHERE is_applied ORDER BY id DESC LIMIT 1`)
-	var pe *pq.Error
-	if errors.As(err, &pe) && pe.Code == "42P01" || errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
+func currentSchema(ctx context.Context, pool *sqlx.DB) (s schema, err error) {
+	err = pool.GetContext(ctx, &s, qServed)
+	if pe := new(pq.Error); errors.As(err, &pe) && pe.Code == "42P01" { // undefined_table
+		return schema{}, nil
 	}
-	return version, translate(ctx, err)
+	return s, translate(ctx, err)
 }
 
 // Migrator moves a database between versions of the schema, one process at a time.
@@ -106,6 +117,13 @@ const (
 
 // Up applies all migrations that are left, and tells which it has applied, also beside an error.
 func (m *Migrator) Up(ctx context.Context) (done []*goose.MigrationResult, err error) {
+	there, err := currentSchema(ctx, m.pool)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.prepare(ctx, there); err != nil {
+		return nil, err
+	}
 	err = aside(ctx, func() error {
 		more, err := m.Provider.Up(ctx)
 		if partial := new(goose.PartialError); errors.As(err, &partial) {
@@ -114,12 +132,41 @@ func (m *Migrator) Up(ctx context.Context) (done []*goose.MigrationResult, err e
 		done = append(done, more...)
 		return err
 	})
+	if err == nil && there.Version <= schemaVersion() {
+		err = m.mark(ctx, schemaVersion())
+	}
 	return done, err
+}
+
+// prepare says, before anything is applied, who may go on meanwhile.
+func (m *Migrator) prepare(ctx context.Context, there schema) error {
+	switch {
+	case there.Version == 0 || there.Version >= schemaVersion():
+		return nil
+	case there.runs(servedFrom(schemaVersion())) == nil:
+		return m.mark(ctx, schemaVersion())
+	}
+	return m.unmark(ctx)
 }
 
 // Down takes the latest migration back.
 func (m *Migrator) Down(ctx context.Context) (done *goose.MigrationResult, err error) {
+	there, err := currentSchema(ctx, m.pool)
+	if err != nil {
+		return nil, err
+	}
+	if there.Version > schemaVersion() {
+		return nil, fmt.Errorf("the database is at the version %d, which this program does not know: take it back by the program that brought it there", there.Version)
+	}
+	if there.Version > 0 {
+		if err := m.unmark(ctx); err != nil {
+			return nil, err
+		}
+	}
 	err = aside(ctx, func() error { done, err = m.Provider.Down(ctx); return err })
+	if now, lookErr := currentSchema(ctx, m.pool); lookErr == nil && now.Version > 0 {
+		err = errors.Join(err, m.mark(ctx, now.Version))
+	}
 	return done, err
 }
 

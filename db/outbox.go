@@ -51,6 +51,8 @@ type Claimed struct {
 	Secret     []byte `db:"secret,joined"`
 	NextSecret []byte `db:"next_secret,joined"`
 	Signing    string `db:"signing,joined"`
+	// Traceparent leads to what the delivery comes from; nil where that was not told.
+	Traceparent *string `db:"traceparent"`
 }
 
 // Outcome is what came of an attempt.

@@ -29,6 +29,8 @@ type DocumentWork struct {
 	Faults   int `db:"faults"`
 	// Reader is the version of what made the chunks that are stored already; 0 before the first.
 	Reader int `db:"reader"`
+	// Traceparent leads to what the document comes from; nil where that was not told.
+	Traceparent *string `db:"traceparent"`
 }
 
 var (
@@ -51,7 +53,7 @@ var (
 			started_at = COALESCE(d.started_at, now())
 		FROM contexts x WHERE x.id = d.context_id AND d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status IN ('pending', 'processing')") + `
 			AND ` + unindexed("NOT "+inactive(lineageOfAccount("x.account_id"))) + `
-		RETURNING ` + documentColumns + `, x.account_id, x.dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults, d.reader`)
+		RETURNING ` + documentColumns + `, x.account_id, x.dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults, d.reader, d.traceparent`)
 	qRenewDocument = prepare(`
 		UPDATE documents SET next_attempt_at = now() + $3 * interval '1 second', progress = GREATEST(progress, $4)
 		WHERE ` + heldDocument)

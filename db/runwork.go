@@ -26,6 +26,8 @@ type RunWork struct {
 	Diagram   json.RawMessage `db:"diagram"`
 	// BranchID is the branch that the run's work is counted for.
 	BranchID int64 `db:"branch_id"`
+	// Traceparent leads to what the run comes from; nil where that was not told.
+	Traceparent *string `db:"traceparent"`
 }
 
 var (
@@ -51,7 +53,7 @@ var (
 		FROM accounts a, agent_revisions v
 		WHERE r.id = $1 AND r.claim = $2 AND ` + unindexed("r.status = 'running'") + ` AND a.id = r.account_id AND v.id = r.revision_id
 			AND ` + unindexed("NOT "+inactive(lineageOfAccount("r.account_id"))) + `
-		RETURNING ` + runColumns + `, r.claim, r.interruptions, r.started_at, v.diagram, branch_of(a.customer_id) AS branch_id`)
+		RETURNING ` + runColumns + `, r.claim, r.interruptions, r.started_at, v.diagram, branch_of(a.customer_id) AS branch_id, r.traceparent`)
 	qRenewRun = prepare(`
 		UPDATE runs SET due_at = now() + $3 * interval '1 second' WHERE ` + heldRun)
 	// A finished step belongs to the claim under which it is written, and clears the interruptions.

@@ -92,9 +92,10 @@ func Examine(ctx context.Context, url string) (*Server, error) {
 			return nil, translate(ctx, err)
 		}
 	}
-	if s.Schema, err = currentVersion(ctx, pool); err != nil {
+	there, err := currentSchema(ctx, pool)
+	if err != nil {
 		return nil, err
 	}
-	s.Runs = checkSchema(ctx, pool)
+	s.Schema, s.Runs = there.Version, there.runs(s.Known)
 	return s, nil
 }

@@ -65,10 +65,16 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := do(&Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages}); err != nil {
+	within := &Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages}
+	if err := within.setTrace(ctx); err != nil {
 		return err
 	}
+	if err := do(within); err != nil {
+		return err
+	}
+	_, span := trace(ctx, "COMMIT")
 	err = translate(ctx, tx.Commit())
+	span.end(err)
 	s.noteReached(ctx, err)
 	return err
 }
@@ -119,7 +125,10 @@ func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
 		return err
 	}
 	defer leave()
-	return translate(ctx, s.run().GetContext(ctx, dst, statements[q], args...))
+	ctx, span := trace(ctx, statements[q])
+	err = translate(ctx, s.run().GetContext(ctx, dst, statements[q], args...))
+	span.end(err)
+	return err
 }
 
 // list reads all rows into dst, a pointer to a slice.
@@ -129,7 +138,10 @@ func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
 		return err
 	}
 	defer leave()
-	return translate(ctx, s.run().SelectContext(ctx, dst, statements[q], args...))
+	ctx, span := trace(ctx, statements[q])
+	err = translate(ctx, s.run().SelectContext(ctx, dst, statements[q], args...))
+	span.end(err)
+	return err
 }
 
 // composed reads all rows of a statement that was put together for what is asked into dst, a pointer to a slice.
@@ -139,21 +151,26 @@ func (s *Store) composed(ctx context.Context, dst any, text string, args ...any)
 		return err
 	}
 	defer leave()
-	return translate(ctx, s.run().SelectContext(pgconn.Composed(ctx), dst, text, args...))
+	ctx, span := trace(ctx, text)
+	err = translate(ctx, s.run().SelectContext(pgconn.Composed(ctx), dst, text, args...))
+	span.end(err)
+	return err
 }
 
 // exec runs a statement and tells how many rows it touched.
-func (s *Store) exec(ctx context.Context, q query, args ...any) (int64, error) {
+func (s *Store) exec(ctx context.Context, q query, args ...any) (n int64, err error) {
 	leave, err := s.turn(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer leave()
+	ctx, span := trace(ctx, statements[q])
+	defer func() { span.end(err) }()
 	res, err := s.run().ExecContext(ctx, statements[q], args...)
 	if err != nil {
 		return 0, translate(ctx, err)
 	}
-	n, err := res.RowsAffected()
+	n, err = res.RowsAffected()
 	return n, translate(ctx, err)
 }
 
@@ -168,7 +185,9 @@ func (s *Store) must(ctx context.Context, q query, args ...any) error {
 
 // stream reads rows one by one, so that a list of any length needs no memory of its own. The
 // error of each ends it.
-func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, args ...any) error {
+func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, args ...any) (err error) {
+	ctx, span := trace(ctx, statements[q])
+	defer func() { span.end(err) }()
 	rows, err := s.run().QueryxContext(ctx, statements[q], args...)
 	if err != nil {
 		return translate(ctx, err)

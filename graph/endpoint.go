@@ -18,6 +18,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"canopy/graph/generated"
+	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/internal/web"
 	"canopy/resolvers"
@@ -70,7 +71,7 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 func (e *endpoint) extensions() []graphql.HandlerExtension {
 	o := e.options
 	list := []graphql.HandlerExtension{
-		extension.AutomaticPersistedQuery{Cache: e.persisted}, newMetrics(o.Metrics), newGuard(), e.persisted, singleField{}, newListeners(),
+		extension.AutomaticPersistedQuery{Cache: e.persisted}, newMetrics(o.Metrics), traces{}, newGuard(), e.persisted, singleField{}, newListeners(),
 	}
 	if o.Introspection {
 		list = append(list, extension.Introspection{})
@@ -124,6 +125,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.logInternal(r.Context(), p)
 		refuse(w, r, p.Status(), p)
 		return
+	}
+	if p := access.PrincipalOf(ctx); p != nil {
+		web.TellCaller(ctx, p.CustomerID, p.UserID, p.ClientID)
 	}
 	e.server.ServeHTTP(w, r.WithContext(ctx))
 }

@@ -68,26 +68,31 @@ func (m *metrics) InterceptResponse(ctx context.Context, next graphql.ResponseHa
 		return response
 	}
 	oc := graphql.GetOperationContext(ctx)
-	name := oc.OperationName // what is known of a document that was refused
-	if oc.Operation != nil {
-		name = oc.Operation.Name
-		if oc.Operation.Operation == ast.Subscription {
-			return response
-		}
+	if oc.Operation != nil && oc.Operation.Operation == ast.Subscription {
+		return response
 	}
 	outcome := outcomeOK
 	if len(response.Errors) > 0 {
 		outcome = outcomeError
 	}
-	m.observe(name, outcome, time.Since(oc.Stats.OperationStart))
+	m.observe(operationNameOf(oc), outcome, time.Since(oc.Stats.OperationStart))
 	return response
 }
 
-func (m *metrics) observe(name, outcome string, took time.Duration) {
+// operationNameOf is how an operation is called where it is told of.
+func operationNameOf(oc *graphql.OperationContext) string {
+	name := oc.OperationName // what is known of a document that was refused
+	if oc.Operation != nil {
+		name = oc.Operation.Name
+	}
 	name = name[:min(len(name), longestName)]
 	if !operationName.MatchString(name) {
-		name = "unnamed"
+		return "unnamed"
 	}
+	return name
+}
+
+func (m *metrics) observe(name, outcome string, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.names.Add(name, struct{}{})

@@ -10,6 +10,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/egress"
+	"canopy/internal/telemetry"
 	"canopy/internal/webhook"
 	"canopy/outbox"
 )
@@ -17,9 +18,13 @@ import (
 // send posts a delivery's captured bytes, freshly signed, and tells what came of it.
 func (d *dispatcher) send(ctx context.Context, c *db.Claimed) (o db.Outcome, timedOut bool) {
 	begun := time.Now()
+	ctx, span := d.trace.Root(ctx, orEmpty(c.Traceparent), "deliver", telemetry.Client, telemetry.Number("canopy.customer", c.CustomerID),
+		telemetry.Number("canopy.delivery", c.ID), telemetry.Number("canopy.destination", c.DestinationID), telemetry.Text("canopy.event", c.Type),
+		telemetry.Number("canopy.attempt", int64(c.Attempts+1)))
 	resp, err := d.post(ctx, c)
 	took := time.Since(begun)
 	o = judge(c, resp, err)
+	tellAttempt(span, o)
 	a := db.Attempt{At: begun.UTC().Truncate(time.Millisecond), DurationMs: milliseconds(took), Error: o.Error}
 	if resp != nil {
 		a.HTTPStatus, a.Response = &resp.Status, resp.Excerpt()
@@ -27,6 +32,18 @@ func (d *dispatcher) send(ctx context.Context, c *db.Claimed) (o db.Outcome, tim
 	o.Log, _ = json.Marshal([]db.Attempt{a}) // a time, numbers and texts always marshal
 	d.metrics.attempted(o, took, time.Since(c.CreatedAt))
 	return o, errors.Is(err, egress.ErrTimeout)
+}
+
+// tellAttempt ends the span of an attempt.
+func tellAttempt(span telemetry.Span, o db.Outcome) {
+	span.Set(telemetry.Text("canopy.outcome", o.Status))
+	if o.HTTPStatus > 0 {
+		span.Set(telemetry.Number("http.response.status_code", int64(o.HTTPStatus)))
+	}
+	if o.Status != db.DeliveryDelivered {
+		span.Failed(o.Status)
+	}
+	span.End(nil)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -56,6 +73,7 @@ func (d *dispatcher) post(ctx context.Context, c *db.Claimed) (*egress.Response,
 	webhook.SetHeaders(header, c.Type, c.Payload, secret, next)
 	if c.Signing == webhook.SigningStandard {
 		webhook.SetStandardHeaders(header, c.EventID, time.Now(), c.Payload, secret, next)
+		telemetry.Inject(ctx, header) // the headers of others are those of the documented interface, and no more
 	}
 	if c.Test {
 		header.Set(webhook.HeaderTest, "true")

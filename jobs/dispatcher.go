@@ -15,6 +15,7 @@ import (
 	"canopy/internal/egress"
 	"canopy/internal/secret"
 	"canopy/internal/share"
+	"canopy/internal/telemetry"
 )
 
 // The bounds of deliveries in one worker.
@@ -44,6 +45,7 @@ type dispatcher struct {
 	claims   *claimer
 	outcomes *recorder
 	metrics  *Metrics
+	trace    *telemetry.Telemetry
 	places   *share.Gate[int64]
 
 	ctx   context.Context // the worker's life: no new attempts begin after it
@@ -56,7 +58,7 @@ type dispatcher struct {
 
 func newDispatcher(ctx context.Context, w *Worker) *dispatcher {
 	return &dispatcher{
-		store: w.Store, box: w.Box, client: w.Egress, bus: w.Bus, log: w.Log, metrics: w.Metrics,
+		store: w.Store, box: w.Box, client: w.Egress, bus: w.Bus, log: w.Log, metrics: w.Metrics, trace: w.Trace,
 		claims:   newClaimer(w.Store, deliveryLease),
 		outcomes: newRecorder(w.Store, w.Bus, w.Log), places: share.NewGate[int64](attemptPlaces),
 		ctx: ctx, lanes: map[int64]*lane{},

@@ -18,6 +18,7 @@ import (
 	"canopy/internal/extract"
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
+	"canopy/internal/telemetry"
 	"canopy/internal/vector"
 	"canopy/outbox"
 )
@@ -49,6 +50,7 @@ type processor struct {
 	store   *db.Store
 	bus     *bus.Bus
 	metrics *Metrics
+	trace   *telemetry.Telemetry
 	log     *slog.Logger
 	// stop is closed when the worker stops: work under way is handed back at once.
 	stop <-chan struct{}
@@ -82,7 +84,10 @@ func (p *processor) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	}
 	outbox.TellDocument(ctx, p.bus, w.ContextID, w.ID)
 	at := &processing{processor: p, work: w}
+	ctx, span := p.trace.Root(ctx, orEmpty(w.Traceparent), "document", telemetry.Consumer, telemetry.Number("canopy.document", w.ID),
+		telemetry.Number("canopy.attempt", int64(w.Attempts)))
 	err = at.run(ctx)
+	span.End(err)
 	if errors.Is(err, errLost) || errors.Is(err, db.ErrNoRows) {
 		outbox.TellDocument(context.WithoutCancel(ctx), p.bus, w.ContextID, w.ID)
 		return sayNothingToDo(t)

@@ -15,6 +15,7 @@ import (
 	"canopy/internal/bus"
 	"canopy/internal/diagram"
 	"canopy/internal/problem"
+	"canopy/internal/telemetry"
 	"canopy/outbox"
 )
 
@@ -36,6 +37,7 @@ type runner struct {
 	bus     *bus.Bus
 	tools   *Tools
 	metrics *Metrics
+	trace   *telemetry.Telemetry
 	log     *slog.Logger
 	// stopping ends when the worker is to stop: runs under way are given back between steps.
 	stopping <-chan struct{}
@@ -59,7 +61,10 @@ func (r *runner) ProcessTask(ctx context.Context, t *asynq.Task) error {
 		// A run that was cancelled is not this worker's any more.
 		early: r.bus.Subscribe(ctx, outbox.RunTopic(work.JobKey)), want: func(state []byte) bool { return string(state) == db.RunFailed },
 	}
+	ctx, span := r.trace.Root(ctx, orEmpty(work.Traceparent), "run", telemetry.Consumer, telemetry.Number("canopy.customer", work.CustomerID),
+		telemetry.Number("canopy.run", work.ID), telemetry.Number("canopy.claim", int64(work.Claim)))
 	err = l.hold(ctx, func(ctx context.Context) error { return r.execute(ctx, work) })
+	span.End(err)
 	if errors.Is(err, errLost) || errors.Is(err, db.ErrNoRows) {
 		r.log.InfoContext(ctx, "a run was taken away", "run", work.ID)
 		return sayNothingToDo(t)
@@ -172,7 +177,9 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 	}
 	begun := time.Now()
 	// What it asks of the platform takes turns with what callers of all branches ask.
-	result, err := run.Step(access.WithBranch(ctx, w.BranchID), r.tools.of(&w.Run))
+	stepping, span := telemetry.Begin(access.WithBranch(ctx, w.BranchID), "step "+string(next.Type), telemetry.Internal)
+	result, err := run.Step(stepping, r.tools.of(&w.Run))
+	span.End(err)
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()

@@ -13,6 +13,7 @@ import (
 	"canopy/db"
 	"canopy/internal/mail"
 	"canopy/internal/secret"
+	"canopy/internal/telemetry"
 	"canopy/outbox"
 )
 
@@ -30,12 +31,13 @@ type mailer struct {
 	box     *secret.Box
 	sender  mail.Sender
 	metrics *Metrics
+	trace   *telemetry.Telemetry
 	log     *slog.Logger
 }
 
 // ProcessTask makes one attempt on a mail. What comes of it is written to the mail's row, and told to
 // the queue.
-func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) error {
+func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) (err error) {
 	var due db.DueMail
 	if err := json.Unmarshal(t.Payload(), &due); err != nil {
 		return fmt.Errorf("payload: %w", err)
@@ -47,6 +49,9 @@ func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	if err != nil {
 		return err
 	}
+	ctx, span := m.trace.Root(ctx, orEmpty(row.Traceparent), "mail "+row.Kind, telemetry.Consumer, telemetry.Number("canopy.mail", row.ID),
+		telemetry.Number("canopy.attempt", int64(row.Attempts)))
+	defer func() { span.End(err) }()
 	message, err := outbox.OpenMail(m.box, row.Message)
 	if err != nil {
 		return errors.Join(err, m.store.MailLate(ctx, row.ID, mailMaxWait, err.Error()))
@@ -54,7 +59,7 @@ func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	message.ID = fmt.Sprintf("%d.%d", row.ID, row.Created.UnixMilli())
 	sending, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
-	if err := m.record(context.WithoutCancel(ctx), row, m.sender.Send(sending, message)); err != nil {
+	if err = m.record(context.WithoutCancel(ctx), row, m.sender.Send(sending, message)); err != nil {
 		return err
 	}
 	say(t, "The mail server took the mail.")

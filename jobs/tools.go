@@ -11,6 +11,7 @@ import (
 	"canopy/internal/models/chat"
 	"canopy/internal/problem"
 	"canopy/internal/secret"
+	"canopy/internal/telemetry"
 	"canopy/outbox"
 	"canopy/search"
 )
@@ -123,7 +124,13 @@ func (t *runTools) Chat(ctx context.Context, r diagram.ChatRequest) (*diagram.Ch
 
 // HTTP implements diagram.Tools.
 func (t *runTools) HTTP(ctx context.Context, r diagram.HTTPRequest) (*diagram.HTTPAnswer, error) {
+	ctx, span := telemetry.Begin(ctx, "http", telemetry.Client, telemetry.Text("http.request.method", r.Method))
+	telemetry.Inject(ctx, r.Header)
 	resp, err := t.Tools.HTTP.Do(ctx, egress.Request{Method: r.Method, URL: r.URL, Header: r.Header, Body: r.Body})
+	if resp != nil {
+		span.Set(telemetry.Number("http.response.status_code", int64(resp.Status)))
+	}
+	span.End(err)
 	if err != nil {
 		return nil, err
 	}

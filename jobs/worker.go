@@ -20,6 +20,7 @@ import (
 	"canopy/internal/roster"
 	"canopy/internal/secret"
 	"canopy/internal/sso"
+	"canopy/internal/telemetry"
 )
 
 // drainTime is how long running tasks may finish when a worker stops.
@@ -49,7 +50,9 @@ type Worker struct {
 	Version string
 	// Metrics counts; nil counts nothing.
 	Metrics *Metrics
-	Log     *slog.Logger
+	// Trace tells of the work; nil tells nothing.
+	Trace *telemetry.Telemetry
+	Log   *slog.Logger
 }
 
 // line is a kind of work: how its rows get into the queue, and what takes them up there.
@@ -74,6 +77,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer func() { _, _ = r.client.Close(), r.inspector.Close() }()
 	lines := w.lines(ctx, r)
 	servers, queues, mux := make([]*asynq.Server, len(lines)), make([]string, len(lines)), asynq.NewServeMux()
+	mux.Use(w.traceTasks)
 	for i, l := range lines {
 		mux.Handle(l.task, l.handler)
 		servers[i], queues[i] = w.server(l), l.queue
@@ -118,7 +122,7 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 		mails := turns[db.DueMail]{relay: r, lease: w.Store.LeaseMails, task: mailTask, release: w.Store.ReleaseMails}
 		list = append(list, mails.line(line{
 			queue: queueMail, task: typeMail, atOnce: mailPlaces, every: checkEvery,
-			handler: &mailer{store: w.Store, box: w.Box, sender: w.Mail, metrics: w.Metrics, log: w.Log},
+			handler: &mailer{store: w.Store, box: w.Box, sender: w.Mail, metrics: w.Metrics, trace: w.Trace, log: w.Log},
 		}))
 	} else {
 		w.Log.WarnContext(ctx, "no mail server is configured (CANOPY_SMTP_URL): mails wait in the outbox")
@@ -128,7 +132,7 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 		exports := turns[db.DueExport]{relay: r, lease: w.Store.LeaseExports, task: exportTask, release: w.Store.ReleaseExports}
 		list = append(list, documents.line(line{
 			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces, every: checkSoon,
-			handler: &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, log: w.Log, stop: ctx.Done()},
+			handler: &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, trace: w.Trace, log: w.Log, stop: ctx.Done()},
 		}), exports.line(line{
 			queue: queueExports, task: typeExport, atOnce: exportPlaces, every: checkEvery,
 			handler: &exporter{store: w.Store, blobs: w.Documents.Blobs, log: w.Log, stop: ctx.Done()},
@@ -142,7 +146,7 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 		runs := turns[db.DueRun]{relay: r, lease: w.Store.LeaseRuns, task: runTask, release: w.Store.ReleaseRuns, sort: w.Store.SortRuns}
 		list = append(list, runs.line(line{
 			queue: queueRuns, task: typeRun, atOnce: runPlaces, every: checkSoon,
-			handler: &runner{store: w.Store, bus: w.Bus, tools: w.Tools, metrics: w.Metrics, log: w.Log, stopping: ctx.Done()},
+			handler: &runner{store: w.Store, bus: w.Bus, tools: w.Tools, metrics: w.Metrics, trace: w.Trace, log: w.Log, stopping: ctx.Done()},
 		}))
 	}
 	if w.Egress != nil {

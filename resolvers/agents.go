@@ -171,7 +171,7 @@ func (m Mutation) CreateAgent(ctx context.Context, in CreateAgentInput) (*Create
 			return ch.audit(account.CustomerID, audit.AgentCreated, made, audit.Created(made))
 		},
 	}
-	err = makeTogether(ctx, m.Resolver, &m.agents, account.ID, new, func(ctx context.Context, tx *db.Store, list []db.NewAgent) ([]*db.Agent, error) {
+	err = makeTogether(ctx, m.Resolver, m.Together.ofAgents(), account.ID, new, func(ctx context.Context, tx *db.Store, list []db.NewAgent) ([]*db.Agent, error) {
 		return tx.InsertAgents(ctx, list)
 	})
 	if err != nil {

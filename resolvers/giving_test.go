@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -133,24 +134,31 @@ type standing struct {
 	Owner    bool           `db:"owner"`
 	Lineage  access.Lineage `db:"lineage"`
 	Features pq.StringArray `db:"features"`
+	// Bound are the features that a key names; nil is no bound.
+	Bound pq.StringArray `db:"bound"`
 }
 
-const standingQuery = `SELECT a.id AS account, app.code = 'tenant' AS tenant, r.is_owner AS owner, c.lineage, r.features
+const standingQuery = `SELECT a.id AS account, app.code = 'tenant' AS tenant, r.is_owner AS owner, c.lineage, r.features, of.bound
 	FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id JOIN roles r ON r.id = p.role_id
 	JOIN app_instances i ON i.id = a.app_instance_id JOIN applications app ON app.id = i.application_id
-	WHERE NOT p.disabled AND NOT a.disabled AND `
+	JOIN (SELECT id AS user_id, NULL::bigint AS within, NULL::text[] AS bound FROM users WHERE id = ANY($1)
+		UNION ALL SELECT user_id, customer_id, features FROM api_keys WHERE id = ANY($2)) of ON of.user_id = p.user_id AND (of.within IS NULL OR of.within = ANY(c.lineage))
+	WHERE NOT p.disabled AND NOT a.disabled`
 
 // standings are the permissions that work for the gang: those of its users, and those that its keys
 // act with.
 func (g *gang) standings() (list []standing) {
-	if err := g.sql.Select(&list, standingQuery+`(p.user_id = ANY($1) OR EXISTS (SELECT 1 FROM api_keys k
-		WHERE k.id = ANY($2) AND k.user_id = p.user_id AND k.customer_id = ANY(c.lineage)))`, pq.Int64Array(g.users), pq.Int64Array(g.keys)); err != nil {
-		panic(err)
-	}
+	must(g.sql.Select(&list, standingQuery, pq.Int64Array(g.users), pq.Int64Array(g.keys)))
 	return list
 }
 
-func (s standing) power() power { return power{access.ParseFeatures(s.Features), s.Owner} }
+func (s standing) power() power {
+	rights := access.ParseFeatures(s.Features)
+	if s.Bound != nil {
+		rights &= access.ParseFeatures(s.Bound)
+	}
+	return power{rights, s.Owner}
+}
 
 func (s standing) customer() int64 { return s.Lineage[len(s.Lineage)-1] }
 
@@ -202,10 +210,12 @@ func (g *gang) excess() string {
 	return ""
 }
 
-// someFeatures draws rights: those that let somebody give something, and some beside.
+// The rights that are drawn: those that let somebody give something, and some beside.
+var drawnRights = pq.StringArray{"permission.write", "key.write", "company.write", "company.create", "user.write", "company.read", "context.write", "agent.run"}
+
 func someFeatures(t *rapid.T) pq.StringArray {
 	list := pq.StringArray{}
-	for _, right := range []string{"permission.write", "key.write", "company.write", "company.create", "user.write", "company.read", "context.write", "agent.run"} {
+	for _, right := range drawnRights {
 		if rapid.Bool().Draw(t, right) {
 			list = append(list, right)
 		}
@@ -213,18 +223,38 @@ func someFeatures(t *rapid.T) pq.StringArray {
 	return list
 }
 
-func one(t *rapid.T, list []int64, label string) int64 {
-	return rapid.SampledFrom(list).Draw(t, label)
+// mostFeatures are what somebody has who can do much, but not all.
+func mostFeatures(t *rapid.T) pq.StringArray {
+	list := slices.Clone(drawnRights)
+	for range one(t, []int{1, 1, 2, 3}, "rights less") {
+		at := slices.Index(list, one(t, list, "right less"))
+		list = slices.Delete(list, at, at+1)
+	}
+	return list
 }
 
-// perhaps is true now and then; small numbers are drawn more often.
-func perhaps(t *rapid.T, label string) bool { return rapid.IntRange(0, 3).Draw(t, label) == 3 }
+// one draws each of a list as often as the others. SampledFrom prefers the first ones, which are here the companies on top,
+// and the acts of the first letters.
+func one[T any](t *rapid.T, list []T, label string) T {
+	n := 0
+	for _, bit := range rapid.SliceOfN(rapid.Bool(), 8, 8).Draw(t, label) {
+		n *= 2
+		if bit {
+			n++
+		}
+	}
+	return list[n%len(list)]
+}
+
+// perhaps is true once in four times.
+func perhaps(t *rapid.T, label string) bool { return one(t, []bool{false, false, false, true}, label) }
 
 // newGang makes a tree of companies with owners, members of all kinds of roles, keys of theirs, roles
-// that nobody has, closed accounts and suspended permissions; and in it one who will try everything.
+// that nobody has, closed accounts and suspended permissions; and in it one who will try everything,
+// or has no more than somebody's key.
 func newGang(t *rapid.T, ctx context.Context, e *estate) *gang { // t first, as everywhere
 	g := &gang{estate: e, ctx: ctx}
-	for i := range rapid.SampledFrom([]int{1, 2, 3, 3}).Draw(t, "companies") {
+	for i := range one(t, []int{1, 2, 3, 4, 5}, "companies") {
 		parent := e.number(`SELECT id FROM customers WHERE parent_id IS NULL`)
 		if i > 0 {
 			parent = one(t, g.customers, "parent")
@@ -243,9 +273,14 @@ func newGang(t *rapid.T, ctx context.Context, e *estate) *gang { // t first, as 
 		g.role(t)
 	}
 	g.users = []int64{g.person(t)}
-	for range rapid.IntRange(0, 2).Draw(t, "others") {
+	for range one(t, []int{0, 1, 2}, "others") {
 		user := g.person(t)
 		must(ignore(e.sql.Exec(`INSERT INTO api_keys (client_id, customer_id, user_id, name) VALUES ($1, $2, $3, '')`, e.unique("key_"), one(t, g.customers, "company of a key"), user)))
+	}
+	if perhaps(t, "a key alone") {
+		g.keys = g.numbers(`INSERT INTO api_keys (client_id, customer_id, user_id, name, features) VALUES ($1, $2, $3, '', $4) RETURNING id`,
+			g.unique("key_"), one(t, g.customers, "company of the key"), g.users[0], someFeatures(t))
+		g.users = nil
 	}
 	if rapid.Bool().Draw(t, "a closed account") {
 		must(ignore(e.sql.Exec(`UPDATE accounts SET disabled = true WHERE id = $1`, one(t, g.accounts(), "closed"))))
@@ -269,16 +304,16 @@ func (g *gang) accounts() []int64 {
 // role makes a role of a company.
 func (g *gang) role(t *rapid.T) int64 {
 	return g.number(`INSERT INTO roles (application_id, customer_id, name, description, is_owner, features) VALUES ($1, $2, $3, '', $4, $5) RETURNING id`,
-		rapid.Int64Range(1, 3).Draw(t, "application"), one(t, g.customers, "company of a role"), g.unique("Role "), perhaps(t, "an owner role"), someFeatures(t))
+		one(t, []int64{1, 2, 3}, "application"), one(t, g.customers, "company of a role"), g.unique("Role "), perhaps(t, "an owner role"), someFeatures(t))
 }
 
 // person makes a user with permissions, at least one in tenant management.
 func (g *gang) person(t *rapid.T) int64 {
 	user := g.number(`INSERT INTO users (email, first_name, last_name) VALUES ($1, '', '') RETURNING id`, g.unique("person")+"@x.example")
-	for i := range rapid.IntRange(1, 3).Draw(t, "permissions") {
+	for i := range one(t, []int{1, 2, 3}, "permissions") {
 		application := int64(1)
 		if i > 0 {
-			application = rapid.SampledFrom([]int64{1, 1, 1, 2, 3}).Draw(t, "application")
+			application = one(t, []int64{1, 1, 1, 2, 3}, "application")
 		}
 		customer := g.customers[0]
 		if rapid.Bool().Draw(t, "elsewhere") {
@@ -291,7 +326,7 @@ func (g *gang) person(t *rapid.T) int64 {
 			INSERT INTO permissions (account_id, user_id, role_id, disabled)
 			SELECT a.id, $6, r.id, $7 FROM r, accounts a JOIN app_instances i ON i.id = a.app_instance_id
 			WHERE a.customer_id = $2 AND i.application_id = $1 ON CONFLICT DO NOTHING`,
-			application, customer, g.unique("Role "), rapid.Bool().Draw(t, "an owner role"), someFeatures(t), user, i > 0 && rapid.Bool().Draw(t, "suspended"))))
+			application, customer, g.unique("Role "), rapid.Bool().Draw(t, "an owner role"), mostFeatures(t), user, i > 0 && rapid.Bool().Draw(t, "suspended"))))
 	}
 	return user
 }
@@ -305,7 +340,7 @@ func (g *gang) caller(t *rapid.T, right access.Features) context.Context {
 	var list []struct{ UserID, CustomerID int64 }
 	must(g.sql.Select(&list, seats, pq.Int64Array(g.users), right.Names()[0]))
 	if len(list) > 0 && !perhaps(t, "by a key") {
-		seat := rapid.SampledFrom(list).Draw(t, "seat")
+		seat := one(t, list, "seat")
 		return g.login(g.ctx, seat.UserID, seat.CustomerID)
 	}
 	if len(g.keys) == 0 {
@@ -351,9 +386,20 @@ func (g *gang) theirRole(t *rapid.T) globalid.ID {
 	return idOf(one(t, g.numbers(`SELECT id FROM roles WHERE customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.customers)), "role"))
 }
 
-func (g *gang) aCustomer(t *rapid.T) *globalid.ID {
-	customer := idOf(one(t, g.customers, "company"))
+// aCustomer is a company within a caller's reach, mostly, and otherwise any.
+func (g *gang) aCustomer(t *rapid.T, ctx context.Context) *globalid.ID {
+	list := g.reach(ctx)
+	if len(list) == 0 || perhaps(t, "any company") {
+		list = g.customers
+	}
+	customer := idOf(one(t, list, "company"))
 	return &customer
+}
+
+// account is one of aCustomer's, and most often of tenant management.
+func (g *gang) account(t *rapid.T, ctx context.Context) int64 {
+	accounts := g.numbers(`SELECT id FROM accounts WHERE customer_id = $1 ORDER BY id`, g.aCustomer(t, ctx).Int)
+	return one(t, append(accounts, accounts[0], accounts[0]), "account")
 }
 
 // reach are the companies of a caller's token, which is the first: those that it can move are below.
@@ -361,56 +407,64 @@ func (g *gang) reach(ctx context.Context) []int64 {
 	return g.numbers(`SELECT id FROM customers WHERE $1 = ANY (lineage) ORDER BY level, id`, access.PrincipalOf(ctx).CustomerID)
 }
 
-// move draws who moves what, and the companies that could come above it.
+// move draws who moves what, and the companies that could come above it; none where there is nothing to move.
 func (g *gang) move(t *rapid.T) (ctx context.Context, moved globalid.ID, reach []int64) {
-	ctx = g.caller(t, access.CompanyWrite)
-	if reach = g.reach(ctx); len(reach) < 2 {
-		t.Skip("nothing below the company of the token")
+	for range 3 {
+		ctx = g.caller(t, access.CompanyWrite)
+		if reach = g.reach(ctx); len(reach) > 1 {
+			return ctx, idOf(one(t, reach[1:], "moved")), reach
+		}
 	}
-	return ctx, idOf(one(t, reach[1:], "moved")), reach
+	return nil, globalid.ID{}, nil
 }
 
 // anybody is one of the gang, mostly, or a user of the tree.
 func (g *gang) anybody(t *rapid.T) *globalid.ID {
 	list := g.users
-	if perhaps(t, "anybody") {
+	if len(list) == 0 || perhaps(t, "anybody") {
 		list = g.numbers(`SELECT DISTINCT user_id FROM memberships WHERE customer_id = ANY($1) ORDER BY 1`, pq.Int64Array(g.customers))
 	}
 	user := idOf(one(t, list, "user"))
 	return &user
 }
 
+// errNothing: there is nothing to try an act on.
+var errNothing = errors.New("nothing to try it on")
+
 // acts are the calls that give something, or could help to.
 func (g *gang) acts() map[string]func(*rapid.T) error {
 	return map[string]func(*rapid.T) error{
 		"createRole": func(t *rapid.T) error {
-			owner := perhaps(t, "owner")
-			return ignore(g.CreateRole(g.caller(t, access.PermissionWrite), CreateRoleInput{
-				ApplicationID: idOf(rapid.Int64Range(1, 3).Draw(t, "application")), CustomerID: g.aCustomer(t), Name: g.unique("Made "), IsOwner: &owner, Features: someFeatures(t),
+			ctx, owner := g.caller(t, access.PermissionWrite), perhaps(t, "owner")
+			return ignore(g.CreateRole(ctx, CreateRoleInput{
+				ApplicationID: idOf(one(t, []int64{1, 2, 3}, "application")), CustomerID: g.aCustomer(t, ctx), Name: g.unique("Made "), IsOwner: &owner, Features: someFeatures(t),
 			}))
 		},
 		"updateRole": func(t *rapid.T) error {
 			return ignore(g.UpdateRole(g.caller(t, access.PermissionWrite), UpdateRoleInput{ID: g.theirRole(t), Features: someFeatures(t)}))
 		},
 		"createPermission": func(t *rapid.T) error {
-			account := one(t, g.accounts(), "account")
-			return ignore(g.CreatePermission(g.caller(t, access.PermissionWrite), CreatePermissionInput{AccountID: idOf(account), RoleID: g.fitting(t, account), UserID: g.anybody(t)}))
+			ctx := g.caller(t, access.PermissionWrite)
+			account := g.account(t, ctx)
+			return ignore(g.CreatePermission(ctx, CreatePermissionInput{AccountID: idOf(account), RoleID: g.fitting(t, account), UserID: g.anybody(t)}))
 		},
 		"createPermission for a new one": func(t *rapid.T) error {
-			account, email := one(t, g.accounts(), "account"), g.unique("new")+"@x.example"
-			made, err := g.CreatePermission(g.caller(t, access.PermissionWrite), CreatePermissionInput{AccountID: idOf(account), RoleID: g.fitting(t, account), Email: &email})
+			ctx, email := g.caller(t, access.PermissionWrite), g.unique("new")+"@x.example"
+			account := g.account(t, ctx)
+			made, err := g.CreatePermission(ctx, CreatePermissionInput{AccountID: idOf(account), RoleID: g.fitting(t, account), Email: &email})
 			if err == nil {
 				g.users = append(g.users, made.Permission.UserID)
 			}
 			return err
 		},
 		"createPermissions": func(t *rapid.T) error {
+			ctx := g.caller(t, access.PermissionWrite)
 			var in CreatePermissionsInput
 			for range 2 {
-				account := one(t, g.accounts(), "account")
+				account := g.account(t, ctx)
 				in.Permissions = append(in.Permissions, &CreatePermissionInput{AccountID: idOf(account), RoleID: g.fitting(t, account), UserID: g.anybody(t)})
 			}
-			return ignore(g.CreatePermissions(g.caller(t, access.PermissionWrite), in))
+			return ignore(g.CreatePermissions(ctx, in))
 		},
 		"updatePermission": func(t *rapid.T) error {
 			p := g.aPermission(t)
@@ -428,10 +482,16 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 			return ignore(g.DeletePermission(g.caller(t, access.PermissionWrite), DeletePermissionInput{ID: g.aPermission(t)}))
 		},
 		"setAccountDisabled": func(t *rapid.T) error {
-			return ignore(g.SetAccountDisabled(g.caller(t, access.CompanyWrite), SetAccountDisabledInput{ID: idOf(one(t, g.accounts(), "account")), Disabled: rapid.Bool().Draw(t, "close")}))
+			ctx := g.caller(t, access.CompanyWrite)
+			return ignore(g.SetAccountDisabled(ctx, SetAccountDisabledInput{ID: idOf(g.account(t, ctx)), Disabled: rapid.Bool().Draw(t, "close")}))
 		},
 		"createApiKey": func(t *rapid.T) error {
-			made, err := g.CreateAPIKey(g.caller(t, access.KeyWrite), CreateAPIKeyInput{CustomerID: g.aCustomer(t), UserID: g.anybody(t)})
+			ctx := g.caller(t, access.KeyWrite)
+			in := CreateAPIKeyInput{CustomerID: g.aCustomer(t, ctx), UserID: g.anybody(t)}
+			if rapid.Bool().Draw(t, "bounded") {
+				in.Features = someFeatures(t)
+			}
+			made, err := g.CreateAPIKey(ctx, in)
 			if err == nil {
 				g.keys = append(g.keys, made.APIKey.ID)
 			}
@@ -447,30 +507,34 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 		},
 		"moveCustomer": func(t *rapid.T) error {
 			ctx, moved, reach := g.move(t)
+			if reach == nil {
+				return errNothing
+			}
 			return ignore(g.MoveCustomer(ctx, MoveCustomerInput{ID: moved, ParentID: idOf(one(t, reach, "to"))}))
 		},
 		"moveCustomer below what was made": func(t *rapid.T) error {
-			if len(g.founded) == 0 {
-				t.Skip("nothing was made")
+			ctx, moved, reach := g.move(t)
+			if reach == nil || len(g.founded) == 0 {
+				return errNothing
 			}
-			ctx, moved, _ := g.move(t)
 			return ignore(g.MoveCustomer(ctx, MoveCustomerInput{ID: moved, ParentID: idOf(g.founded[0])}))
 		},
 		"createUser": func(t *rapid.T) error {
 			var email string
 			must(g.sql.Get(&email, `SELECT email FROM users WHERE id = $1`, g.anybody(t).Int))
-			return ignore(g.CreateUser(g.caller(t, access.UserWrite), CreateUserInput{CustomerID: g.aCustomer(t), Email: email}))
+			ctx := g.caller(t, access.UserWrite)
+			return ignore(g.CreateUser(ctx, CreateUserInput{CustomerID: g.aCustomer(t, ctx), Email: email}))
 		},
 		"createCustomer": func(t *rapid.T) error {
 			if len(g.founded) > 0 {
-				t.Skip("one is enough: in what they have made they may do everything")
+				return errNothing // one is enough: in what they have made they may do everything
 			}
 			var email string
-			must(g.sql.Get(&email, `SELECT email FROM users WHERE id = $1`, one(t, g.users, "founder")))
+			must(g.sql.Get(&email, `SELECT email FROM users WHERE id = $1`, g.anybody(t).Int))
 			ctx := g.caller(t, access.CompanyCreate)
 			reach := g.reach(ctx)
 			if len(reach) == 0 {
-				t.Skip("a token that reaches nothing")
+				return errNothing
 			}
 			above := idOf(one(t, reach, "above"))
 			made, err := g.CreateCustomer(ctx, CreateCustomerInput{ParentID: &above, Name: g.unique("Founded "), RegionID: idOf(1), Email: email})
@@ -491,6 +555,20 @@ func fewer(t *testing.T, name, value string) {
 	}
 }
 
+// someActs draws the acts of one case, mostly a few: a hole that takes several steps is met where nothing else is done much.
+func someActs(t *rapid.T, acts map[string]func(*rapid.T) error) (names []string) {
+	all := slices.Sorted(maps.Keys(acts))
+	for _, name := range all {
+		if perhaps(t, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return all
+	}
+	return names
+}
+
 // TestNobodyRises has those who work together call whatever gives something, in any order, as
 // themselves and with the keys that they get: they never have more than they began with.
 func TestNobodyRises(t *testing.T) {
@@ -499,27 +577,23 @@ func TestNobodyRises(t *testing.T) {
 	done := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		g := newGang(rt, t.Context(), e)
-		actions := map[string]func(*rapid.T){"": func(rt *rapid.T) {
-			if more := g.excess(); more != "" {
-				rt.Fatalf("%s: began with %v, reigned with %v", more, g.began, g.reign)
-			}
-		}}
-		for name, act := range g.acts() {
-			actions[name] = func(rt *rapid.T) {
-				err := act(rt)
-				if err == nil {
-					done[name]++
-					return
+		acts := g.acts()
+		names := someActs(rt, acts)
+		for range 40 {
+			name := one(rt, names, "act")
+			switch err := acts[name](rt); {
+			case err == nil:
+				done[name]++
+				if more := g.excess(); more != "" {
+					rt.Fatalf("%s: %s: began with %v, reigned with %v", name, more, g.began, g.reign)
 				}
-				switch p := problem.From(err); {
-				case p.Code == problem.Internal || p.Code == problem.Unavailable:
-					rt.Fatalf("%s: %v", name, err)
-				case p.Reason == beyondOwnRights:
-					done[name+" beyond"]++
-				}
+			case errors.Is(err, errNothing):
+			case problem.From(err).Code == problem.Internal || problem.From(err).Code == problem.Unavailable:
+				rt.Fatalf("%s: %v", name, err)
+			case problem.From(err).Reason == beyondOwnRights:
+				done[name+" beyond"]++
 			}
 		}
-		rt.Repeat(actions)
 	})
 	given, refused := 0, 0
 	for name, n := range done {

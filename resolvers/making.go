@@ -23,18 +23,38 @@ type makings[New, Row any] struct {
 	share.Batches[owned, *making[New, Row]]
 }
 
+// Together is what is made together, of each kind. The zero value is ready.
+type Together struct {
+	agents makings[db.NewAgent, db.Agent]
+	runs   makings[db.Run, db.Run]
+}
+
+func (t *Together) ofAgents() *makings[db.NewAgent, db.Agent] {
+	if t == nil {
+		return nil
+	}
+	return &t.agents
+}
+
+func (t *Together) ofRuns() *makings[db.Run, db.Run] {
+	if t == nil {
+		return nil
+	}
+	return &t.runs
+}
+
 type owned struct {
 	reach access.Scope
 	owner int64
 }
 
 // makeTogether is change for a row of which many may be made at the same time. All that are made together are one transaction, with what is told
-// of them; one that can't be made fails by itself. What is done under an idempotency key is made by itself. insert makes all rows of a list, or none,
-// for any caller of the same reach.
+// of them; one that can't be made fails by itself. What is done under an idempotency key is made by itself, as all is where with is nil. insert makes
+// all rows of a list, or none, for any caller of the same reach.
 func makeTogether[New, Row any](ctx context.Context, r *Resolver, with *makings[New, Row], owner int64, m *making[New, Row],
 	insert func(context.Context, *db.Store, []New) ([]*Row, error),
 ) error {
-	if _, claimed := ctx.Value(claimKey{}).(*Claim); claimed {
+	if _, claimed := ctx.Value(claimKey{}).(*Claim); claimed || with == nil {
 		return r.change(ctx, m.ch.caller, func(tx *db.Store, ch *changes) error {
 			ch.work, m.ch = m.ch.work, ch
 			return makeAll(ctx, tx, []*making[New, Row]{m}, insert)

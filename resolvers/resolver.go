@@ -69,9 +69,8 @@ type Resolver struct {
 	// Search finds chunks.
 	Search *search.Engine
 	Log    *slog.Logger
-
-	agents makings[db.NewAgent, db.Agent]
-	runs   makings[db.Run, db.Run]
+	// Together makes at once what is asked for at the same time; nil makes each by itself.
+	Together *Together
 }
 
 // Query, Mutation and Subscription are the roots of the graph.

@@ -124,7 +124,7 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 			return ch.audit(made.CustomerID, audit.RunStarted, made, audit.Created(made))
 		},
 	}
-	err = makeTogether(ctx, m.Resolver, &m.runs, agentID, new, func(ctx context.Context, tx *db.Store, list []db.Run) ([]*db.Run, error) {
+	err = makeTogether(ctx, m.Resolver, m.Together.ofRuns(), agentID, new, func(ctx context.Context, tx *db.Store, list []db.Run) ([]*db.Run, error) {
 		return tx.StartRuns(ctx, c.Scope(), list)
 	})
 	if errors.Is(err, db.ErrNoRows) {

@@ -18,6 +18,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/intake"
 	"canopy/internal/problem"
+	"canopy/internal/web"
 )
 
 const (
@@ -28,6 +29,7 @@ const (
 // authenticate puts the caller into the context of an operation that asks for a token, and
 // refuses who has none before anything else of the request is read.
 func (a *api) authenticate(hc huma.Context, next func(huma.Context)) {
+	web.TellOperation(hc.Context(), hc.Operation().OperationID)
 	if ruleOf(hc.Operation()) == nil {
 		next(hc)
 		return
@@ -45,6 +47,8 @@ func (a *api) authenticate(hc huma.Context, next func(huma.Context)) {
 		respond(hc, p)
 		return
 	}
+	p := access.PrincipalOf(ctx)
+	web.TellCaller(ctx, p.CustomerID, p.UserID, p.ClientID)
 	next(huma.WithContext(hc, ctx))
 }
 

@@ -12,7 +12,8 @@ the data stays for the next start.`},
 	{name: "worker", short: "Runs the background work: tasks, outbox relay, upkeep", setup: workerCommand, long: settingsHelp()},
 	{name: "migrate", args: "up|down|status", short: "Moves the database between versions of the schema", setup: migrateCommand, long: `
 up brings the schema to this program's version, down takes the last migration back, status lists
-them all. serve and worker refuse to start on any other version than their own.`},
+them all. serve and worker start on their own version, and on a newer one whose migrations serve them:
+migrate first, and replace the processes then (docs/upgrade.md).`},
 	{name: "doctor", short: "Looks a deployment over by its settings, and says what to do", setup: doctorCommand, long: `
 Looks at the settings of serve and worker, PostgreSQL (version, extensions, pooler, what it keeps, replication,
 clock, schema), the secret key, Redis, the blob store, the mail server, the public address and the way of

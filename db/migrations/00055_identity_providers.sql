@@ -1,3 +1,4 @@
+-- +canopy compatible
 -- People sign in at their company's own identity provider, by OpenID Connect.
 
 -- +goose Up

@@ -127,10 +127,15 @@ func (b *balanced) pass(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// serving are the settings of a server at an address.
+func serving(s *platform.Platform, address string) []string {
+	return []string{"CANOPY_LISTEN=" + address, "CANOPY_PUBLIC_URL=" + s.URL, "CANOPY_DRAIN=1s", "CANOPY_RATE_LIMIT=0", "CANOPY_COST_LIMIT=0"}
+}
+
 // server starts `canopy serve` at an address.
 func server(t *testing.T, s *platform.Platform, address string) *platform.ProgramProcess {
 	t.Helper()
-	p := s.StartProgram(t, "serve", "CANOPY_LISTEN="+address, "CANOPY_PUBLIC_URL="+s.URL, "CANOPY_DRAIN=1s", "CANOPY_RATE_LIMIT=0", "CANOPY_COST_LIMIT=0")
+	p := s.StartProgram(t, "serve", serving(s, address)...)
 	t.Cleanup(p.Kill)
 	return p
 }
@@ -141,54 +146,87 @@ func TestRollingRestart(t *testing.T) {
 	const requests = 2_000
 	s := platform.Start(t)
 	token := s.Root()
-	b := &balancer{}
-	var processes []*platform.ProgramProcess
+	f := newFleet(t, s, func(address string) *platform.ProgramProcess { return server(t, s, address) })
+	f.under(t, token, requests, func() {
+		for i := range f.servers {
+			f.replace(t, i, func(address string) *platform.ProgramProcess { return server(t, s, address) })
+		}
+	})
+}
+
+// fleet is three servers behind a balancer.
+type fleet struct {
+	balancer
+	processes []*platform.ProgramProcess
+	good      atomic.Int64
+}
+
+// newFleet starts them, and waits until all are ready.
+func newFleet(t *testing.T, s *platform.Platform, start func(address string) *platform.ProgramProcess) *fleet {
+	t.Helper()
+	f := &fleet{}
 	for range 3 {
 		address, err := devstack.FreeAddress()
 		if err != nil {
 			t.Fatal(err)
 		}
 		one := &balanced{address: address}
-		b.servers = append(b.servers, one)
-		processes = append(processes, server(t, s, address))
+		f.servers = append(f.servers, one)
+		f.processes = append(f.processes, start(address))
 		go one.watch(t)
 	}
-	for i, one := range b.servers {
+	for i, one := range f.servers {
 		devtest.Eventually(t, "all are ready", one.ready.Load)
-		t.Logf("%s is process %d", one.address, processes[i].Cmd.Process.Pid)
+		t.Logf("%s is process %d", one.address, f.processes[i].Cmd.Process.Pid)
 	}
-	front := httptest.NewServer(b)
-	defer front.Close()
+	return f
+}
 
-	var good, rolled atomic.Int64
+// under does something under load, which goes on until it is done and there were so many requests. Each has to be answered.
+func (f *fleet) under(t *testing.T, token string, requests int64, do func()) {
+	t.Helper()
+	front := httptest.NewServer(f)
+	defer front.Close()
+	var done atomic.Bool
 	var all sync.WaitGroup
 	for n := range 6 {
 		all.Go(func() {
-			for rolled.Load() < 3 || good.Load() < requests {
+			for !done.Load() || f.good.Load() < requests {
 				if err := askKind(front.URL, token, n); err != nil {
 					t.Error(err)
 					return
 				}
-				good.Add(1)
+				f.good.Add(1)
 			}
 		})
 	}
-	for i, one := range b.servers {
-		before := good.Load()
-		devtest.Eventually(t, "there is load", func() bool { return good.Load() > before+50 || t.Failed() })
-		if err := processes[i].Cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
-		devtest.Eventually(t, "it says that it ends", func() bool { return !one.ready.Load() })
-		if err := processes[i].Cmd.Wait(); err != nil {
-			t.Errorf("it ended with %v: %s", err, processes[i].Log)
-		}
-		server(t, s, one.address)
-		devtest.Eventually(t, "it is back", one.ready.Load)
-		rolled.Add(1)
-	}
+	do()
+	done.Store(true)
 	all.Wait()
-	t.Logf("%d requests, none of them lost: %v", good.Load(), !t.Failed())
+	t.Logf("%d requests, none of them lost: %v", f.good.Load(), !t.Failed())
+}
+
+// more waits for some requests to be answered.
+func (f *fleet) more(t *testing.T) {
+	t.Helper()
+	before := f.good.Load()
+	devtest.Eventually(t, "there is load", func() bool { return f.good.Load() > before+50 || t.Failed() })
+}
+
+// replace ends one of the servers and starts another in its place, under load.
+func (f *fleet) replace(t *testing.T, i int, start func(address string) *platform.ProgramProcess) {
+	t.Helper()
+	one := f.servers[i]
+	f.more(t)
+	if err := f.processes[i].Cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	devtest.Eventually(t, "it says that it ends", func() bool { return !one.ready.Load() })
+	if err := f.processes[i].Cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v: %s", err, f.processes[i].Log)
+	}
+	f.processes[i] = start(one.address)
+	devtest.Eventually(t, "it is back", one.ready.Load)
 }
 
 // askKind makes one request of several kinds, through either door.

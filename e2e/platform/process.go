@@ -38,13 +38,24 @@ func (s *Platform) StartProgram(t *testing.T, command string, settings ...string
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s.start(t, exec.Command(program), append([]string{runVariable + "=" + command}, settings...))
+}
+
+// StartAnother does so with another build of the program.
+func (s *Platform) StartAnother(t *testing.T, program, command string, settings ...string) *ProgramProcess {
+	t.Helper()
+	return s.start(t, exec.Command(program, command), settings)
+}
+
+func (s *Platform) start(t *testing.T, cmd *exec.Cmd, settings []string) *ProgramProcess {
+	t.Helper()
 	c := s.App.Config
 	var allow []string
 	for _, p := range c.WebhookAllow {
 		allow = append(allow, p.String())
 	}
-	w := &ProgramProcess{Cmd: exec.Command(program), Log: &devtest.Log{}}
-	w.Cmd.Env = append(os.Environ(), runVariable+"="+command, "DATABASE_URL="+c.DatabaseURL, "REDIS_URL="+c.RedisURL, "CANOPY_BLOB_URL="+c.BlobURL,
+	w := &ProgramProcess{Cmd: cmd, Log: &devtest.Log{}}
+	w.Cmd.Env = append(os.Environ(), "DATABASE_URL="+c.DatabaseURL, "REDIS_URL="+c.RedisURL, "CANOPY_BLOB_URL="+c.BlobURL,
 		SecretKeys(c.SecretKeys...), "CANOPY_EMBEDDINGS_URL="+c.Embeddings.URL,
 		"CANOPY_EMBEDDINGS_API_KEY="+c.Embeddings.APIKey, "CANOPY_EMBEDDINGS_MODEL="+c.Embeddings.Model,
 		"CANOPY_WEBHOOK_ALLOW="+strings.Join(allow, ","), "CANOPY_WEBHOOK_CA="+c.WebhookCA)

@@ -4,9 +4,12 @@ package inorder
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"canopy/internal/telemetry"
 )
 
 // MarshalSlice is graphql.MarshalSliceConcurrently without the goroutines: element resolves one
@@ -64,6 +67,22 @@ func (c *Collected) Fields(oc *graphql.OperationContext, sel ast.SelectionSet, t
 	return fields
 }
 
+// slow is from which time on the resolver of a field has a span of its own.
+const slow = time.Millisecond
+
+// timed resolves a field, and tells of it where spans are told and it takes long.
+func timed(ctx context.Context, fc *graphql.FieldContext, resolve func(context.Context) (any, error)) (any, error) {
+	if !telemetry.Living() {
+		return resolve(ctx)
+	}
+	begun := time.Now()
+	value, err := resolve(ctx)
+	if time.Since(begun) > slow {
+		telemetry.Took(ctx, "resolve "+fc.Object+"."+fc.Field.Name, begun, err)
+	}
+	return value, err
+}
+
 // ResolveField is graphql.ResolveField without the middleware of fields, of which there is none (TestNothingLooksAtFields): what
 // is passed to it stays on the stack. open gives the field's context, resolve its value, and marshal writes that.
 func ResolveField[T any](
@@ -82,7 +101,7 @@ func ResolveField[T any](
 			ret = graphql.Null
 		}
 	}()
-	value, err := resolve(ctx)
+	value, err := timed(ctx, fc, resolve)
 	if err != nil {
 		oc.Error(ctx, graphql.AddFieldLocationToError(ctx, err))
 		return graphql.Null

@@ -112,7 +112,7 @@ type Demo struct {
 func (p *Platform) MakeDemo(ctx context.Context, keep func(Demo) error) error {
 	return p.Store.Tx(ctx, func(tx *db.Store) error {
 		inside := *p.Resolver
-		inside.Store = tx
+		inside.Store, inside.Together = tx, nil
 		demo, err := fillDemo(ctx, &inside)
 		if err != nil {
 			return err

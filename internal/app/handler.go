@@ -22,11 +22,15 @@ import (
 	"canopy/rest"
 )
 
+// probed are asked for every few seconds, by machines.
+var probed = []string{"/healthz", "/readyz", "/metrics"}
+
 // Handler is everything that the platform serves, on one listener. open leaves the operator's pages
 // without a password where none is set, for dev.
 func (p *Platform) Handler(open bool) (http.Handler, error) {
 	origins := web.Origins{Listed: p.Config.CORSOrigins, Local: p.Config.LocalOrigins}
 	registry := p.own()
+	p.measured.set(prometheus.Gatherers{registry, p.registry})
 	measure, err := web.Metrics(registry)
 	if err != nil {
 		return nil, err
@@ -58,8 +62,8 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		mux.Handle(monitoring.Root+"/", guard.Guard(dashboard))
 		mux.Handle("GET "+monitoring.Root, http.RedirectHandler(monitoring.Root+"/", http.StatusSeeOther))
 	}
-	return web.Chain(web.Routed(mux), web.Identify(p.Config.TrustedProxies), measure,
-		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed),
+	return web.Chain(web.Routed(mux), web.Identify(p.Config.TrustedProxies), web.Trace(p.telemetry, probed...), measure,
+		web.AccessLog(p.Log, probed...), web.Recover(p.Log, rest.Failed),
 		web.Bare(p.Config.PublicURL.Scheme == "https"), web.CORS(origins), web.NoStore,
 		web.CleanPaths(rest.NotFound)), nil
 }

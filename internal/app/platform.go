@@ -5,6 +5,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ import (
 	"canopy/internal/roster"
 	"canopy/internal/secret"
 	"canopy/internal/sso"
+	"canopy/internal/telemetry"
 	"canopy/internal/token"
 	"canopy/internal/web"
 	"canopy/jobs"
@@ -51,6 +53,8 @@ type Platform struct {
 	redis         redis.UniversalClient
 	registry      *prometheus.Registry
 	metrics       *jobs.Metrics
+	telemetry     *telemetry.Telemetry
+	measured      measured
 	tools         *jobs.Tools
 	ocr           *extract.OCR
 
@@ -62,6 +66,8 @@ type Platform struct {
 type Options struct {
 	// Version is the program's, told to those who ask and to receivers of deliveries.
 	Version string
+	// Service is what the process does, to whom its traces and metrics are sent: canopy-serve, say.
+	Service string
 	Log     *slog.Logger
 	// LimitPatience is how long limits wait for Redis before they do without; 0 is limit.Patience.
 	LimitPatience time.Duration
@@ -79,9 +85,12 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Platform, error)
 		return nil, err
 	}
 	p := &Platform{Config: cfg, Log: o.Log, Store: store, Box: box, version: o.Version, limitPatience: o.LimitPatience, registry: prometheus.NewRegistry()}
-	if err := p.connectRedis(); err != nil {
-		_ = store.Close()
-		return nil, err
+	telemetry.LogTo(o.Log)
+	if p.telemetry, err = telemetry.Start(ctx, cfg.Telemetry, cmp.Or(o.Service, "canopy"), o.Version, &p.measured); err == nil {
+		err = p.connectRedis()
+	}
+	if err != nil {
+		return nil, errors.Join(err, store.Close(), p.telemetry.Close(ctx))
 	}
 	p.Bus = bus.New(p.redis, p.Log)
 	if err := p.wire(ctx); err != nil {
@@ -98,7 +107,9 @@ func (p *Platform) connectRedis() (err error) {
 	if p.Queue, err = redisconn.Parse(p.Config.RedisURL); err != nil {
 		return err
 	}
-	p.redis, err = redisconn.Client(p.Config.RedisURL)
+	if p.redis, err = redisconn.Client(p.Config.RedisURL); err == nil && p.telemetry.Traces() {
+		redisconn.Trace(p.redis)
+	}
 	return err
 }
 
@@ -132,7 +143,7 @@ func (p *Platform) wire(ctx context.Context) error {
 		RequestsPerMinute: p.Config.RateLimit,
 		Roster:            roster.New(p.redis), Version: p.version,
 		EraseAfter:    p.Config.EraseAfter,
-		ClientAddress: web.ClientAddress, UserAgent: web.UserAgent,
+		ClientAddress: web.ClientAddress, UserAgent: web.UserAgent, Together: &resolvers.Together{},
 	}
 	p.Resolver.Verifier = token.NewVerifier(p.Resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
 	p.background.Go(func() { p.refreshKeys(ctx, keys) })
@@ -194,6 +205,9 @@ func (p *Platform) Close() {
 	}
 	if p.redis != nil {
 		_ = p.redis.Close()
+	}
+	if err := p.telemetry.Close(context.Background()); err != nil {
+		p.Log.Warn("the last traces and metrics were not sent", "error", err)
 	}
 	_ = p.Store.Close()
 }

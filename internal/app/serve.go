@@ -8,12 +8,15 @@ import (
 	"net/http"
 	"runtime/debug"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"canopy/internal/config"
 	"canopy/internal/web"
 )
 
 // Serve answers requests until ctx ends, and then finishes what is under way.
 func Serve(ctx context.Context, cfg *config.Config, o Options) error {
+	o.Service = "canopy-serve"
 	warn(ctx, cfg, o.Log)
 	p, err := Open(ctx, cfg, o)
 	if err != nil {
@@ -55,13 +58,13 @@ func (p *Platform) serve(ctx context.Context, l net.Listener, open bool) error {
 }
 
 // serveOperators serves a worker's metrics and health.
-func (p *Platform) serveOperators(ctx context.Context, address string) error {
+func (p *Platform) serveOperators(ctx context.Context, address string, own *prometheus.Registry) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("-metrics: %w", err)
 	}
 	mux := http.NewServeMux()
-	p.operators(mux, p.guard(), p.own())
+	p.operators(mux, p.guard(), own)
 	return web.Serve(ctx, l, mux, web.ServeOptions{Log: p.Log})
 }

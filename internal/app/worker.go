@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"canopy/internal/config"
@@ -14,6 +15,7 @@ import (
 // Work does the background work until ctx ends. metrics is an address to serve /metrics, /healthz and
 // /readyz on; empty is nowhere.
 func Work(ctx context.Context, cfg *config.Config, metrics string, o Options) error {
+	o.Service = "canopy-worker"
 	warn(ctx, cfg, o.Log)
 	p, err := Open(ctx, cfg, o)
 	if err != nil {
@@ -29,11 +31,13 @@ func Work(ctx context.Context, cfg *config.Config, metrics string, o Options) er
 			return fmt.Errorf("CANOPY_SMTP_URL: %w", err)
 		}
 	}
+	own := p.own()
+	p.measured.set(prometheus.Gatherers{own, p.registry})
 	p.Log.InfoContext(ctx, "working")
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return p.work(ctx, sender) })
 	if metrics != "" {
-		all.Go(func() error { return p.serveOperators(ctx, metrics) })
+		all.Go(func() error { return p.serveOperators(ctx, metrics, own) })
 	}
 	return all.Wait()
 }
@@ -43,7 +47,7 @@ func (p *Platform) Worker(sender mail.Sender) *jobs.Worker {
 	return &jobs.Worker{
 		Store: p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), Egress: p.Resolver.Egress, DNS: p.Resolver.DNS, Tools: p.tools,
 		Retention: jobs.Retention{Deliveries: p.Config.WebhookRetention, Runs: p.Config.RunRetention, Audit: p.Config.AuditRetention},
-		PublicURL: p.Resolver.Issuer(), Roster: p.Resolver.Roster, Version: p.version, Metrics: p.metrics, Log: p.Log,
+		PublicURL: p.Resolver.Issuer(), Roster: p.Resolver.Roster, Version: p.version, Metrics: p.metrics, Trace: p.telemetry, Log: p.Log,
 	}
 }
 

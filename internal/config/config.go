@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"canopy/internal/quota"
+	"canopy/internal/telemetry"
 )
 
 // Mode is what the program is started as; it decides what must be set.
@@ -89,6 +90,8 @@ type Config struct {
 	AuditRetention time.Duration
 	// EraseAfter is how long a deleted company can be restored before it is erased.
 	EraseAfter time.Duration
+	// Telemetry says which traces and metrics are sent; in commands none is.
+	Telemetry telemetry.Settings
 	// Drain is how long requests are taken on after the process was told to stop.
 	Drain time.Duration
 
@@ -146,6 +149,9 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 	}
 	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)
 	c.Limits = l.limits("CANOPY_LIMITS", c.RateLimit, c.CostLimit)
+	if mode == Dev || mode == Server || mode == Worker {
+		c.Telemetry = l.telemetry()
+	}
 	c.dev = mode == Dev
 	l.require(mode)
 	if len(l.faults) > 0 {

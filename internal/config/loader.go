@@ -20,6 +20,7 @@ import (
 	"canopy/internal/pgconn"
 	"canopy/internal/quota"
 	"canopy/internal/redisconn"
+	"canopy/internal/telemetry"
 )
 
 // loader reads one variable after another and collects the faults.
@@ -390,4 +391,13 @@ func parseDuration(v string) (time.Duration, error) {
 		err = strconv.ErrRange
 	}
 	return time.Duration(n) * day, err
+}
+
+// telemetry reads what is sent over OTLP, by the standard's own variables.
+func (l *loader) telemetry() telemetry.Settings {
+	s, name, fault := telemetry.Load(l.value)
+	if fault != "" {
+		l.fault(name, "%s", fault)
+	}
+	return s
 }

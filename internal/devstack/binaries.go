@@ -128,3 +128,18 @@ func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return lines[len(lines)-1]
 }
+
+// Program is where one of PostgreSQL's programs is, such as pg_dump, of the newest version that is installed.
+func Program(ctx context.Context, name string) (string, error) {
+	a, err := serverAccount()
+	if err != nil {
+		return "", err
+	}
+	b, err := findBinaries(ctx, a, 0)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(b.dir, name)
+	_, err = os.Stat(path)
+	return path, err
+}

@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"canopy/internal/telemetry"
 )
 
 // AccessLog writes one line for each request once it is answered. The line has the route's
 // pattern, not the path: neither identifiers nor query strings, where a secret may stand, reach
-// the log. Requests whose path is one of quiet (health checks) are not logged.
+// the log. What the doors tell of the caller and the operation is added. Requests whose path is one of quiet (health checks) are not logged.
 func AccessLog(log *slog.Logger, quiet ...string) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,18 +31,20 @@ func AccessLog(log *slog.Logger, quiet ...string) Middleware {
 }
 
 func logRequest(log *slog.Logger, e *exchange, r *http.Request, took time.Duration, finished bool) {
-	attrs := [7]slog.Attr{
+	attrs := [14]slog.Attr{
 		slog.String("method", methodName(r.Method)),
 		slog.String("route", e.route(r)),
 		slog.Int("status", e.status),
 		slog.Int64("bytes", e.bytes),
 		slog.Duration("duration", took),
 		slog.String("requestId", e.id),
-		slog.Bool("aborted", true),
 	}
-	shown := attrs[:6]
+	shown := e.told.attrs(attrs[:6])
+	if id := telemetry.TraceID(r.Context()); id != "" {
+		shown = append(shown, slog.String("traceId", id))
+	}
 	if !finished {
-		shown = attrs[:]
+		shown = append(shown, slog.Bool("aborted", true))
 	}
 	level := slog.LevelInfo
 	if e.status >= http.StatusInternalServerError {

@@ -20,6 +20,7 @@ type exchange struct {
 	status      int
 	bytes       int64
 	hijacked    bool
+	told        told
 }
 
 type exchangeKey struct{}

@@ -525,8 +525,10 @@ type ChunkConnection struct {
 	Nodes []*Chunk `json:"nodes,omitzero"`
 	// Where the page begins and ends.
 	PageInfo *PageInfo `json:"pageInfo,omitzero"`
-	// How many rows the whole list has.
+	// Number of rows on all pages; counted only when asked for, and up to 10,000.
 	TotalCount int `json:"totalCount,omitzero"`
+	// There are more rows than `totalCount` tells.
+	TotalCountCapped bool `json:"totalCountCapped,omitzero"`
 }
 
 // ChunkEdge: A chunk in a page.
@@ -635,8 +637,10 @@ type ContextConnection struct {
 	Nodes []*Context `json:"nodes,omitzero"`
 	// Where the page begins and ends.
 	PageInfo *PageInfo `json:"pageInfo,omitzero"`
-	// How many rows the whole list has.
+	// Number of rows on all pages; counted only when asked for, and up to 10,000.
 	TotalCount int `json:"totalCount,omitzero"`
+	// There are more rows than `totalCount` tells.
+	TotalCountCapped bool `json:"totalCountCapped,omitzero"`
 }
 
 // ContextEdge: A context in a page.
@@ -710,8 +714,10 @@ type ContextQueryConnection struct {
 	Nodes []*ContextQuery `json:"nodes,omitzero"`
 	// Where the page begins and ends.
 	PageInfo *PageInfo `json:"pageInfo,omitzero"`
-	// How many rows the whole list has.
+	// Number of rows on all pages; counted only when asked for, and up to 10,000.
 	TotalCount int `json:"totalCount,omitzero"`
+	// There are more rows than `totalCount` tells.
+	TotalCountCapped bool `json:"totalCountCapped,omitzero"`
 }
 
 // ContextQueryEdge: A query in a page.
@@ -1541,8 +1547,10 @@ type DocumentConnection struct {
 	Nodes []*Document `json:"nodes,omitzero"`
 	// Where the page begins and ends.
 	PageInfo *PageInfo `json:"pageInfo,omitzero"`
-	// How many rows the whole list has.
+	// Number of rows on all pages; counted only when asked for, and up to 10,000.
 	TotalCount int `json:"totalCount,omitzero"`
+	// There are more rows than `totalCount` tells.
+	TotalCountCapped bool `json:"totalCountCapped,omitzero"`
 }
 
 // DocumentEdge: A document in a page.

@@ -136,7 +136,7 @@ func (v *Visit) schema(ctx context.Context, s *db.Server) {
 	}
 	detail := fmt.Sprintf("version %d is this program's", s.Schema)
 	if s.Schema != s.Known {
-		detail = fmt.Sprintf("version %d is newer than this program's %d, and takes it", s.Schema, s.Known)
+		detail = fmt.Sprintf("version %d is newer than this program's %d, and serves it", s.Schema, s.Known)
 	}
 	v.ok("schema", "%s", detail)
 	store, err := db.Open(ctx, v.cfg.DatabaseURL, db.Options{MaxConns: 2})

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"canopy/internal/telemetry"
 )
 
 // Defaults of a Config.
@@ -213,7 +215,13 @@ func (c *Client) send(ctx context.Context, path string, body []byte, accept stri
 	if c.config.Key != "" {
 		request.Header.Set("Authorization", "Bearer "+c.config.Key)
 	}
+	ctx, span := telemetry.Begin(ctx, "POST "+path, telemetry.Client)
+	telemetry.Inject(ctx, request.Header)
 	response, err := c.http.Do(request)
+	if response != nil {
+		span.Set(telemetry.Number("http.response.status_code", int64(response.StatusCode)))
+	}
+	span.End(err)
 	if err != nil {
 		return nil, fmt.Errorf("the model server cannot be reached: %w", err)
 	}

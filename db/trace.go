@@ -1,0 +1,84 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lib/pq"
+
+	"canopy/internal/telemetry"
+)
+
+// slowStatement is from which time on a span has the statement's text, too.
+const slowStatement = 10 * time.Millisecond
+
+// traced is a statement that runs, as a span where any are told.
+type traced struct {
+	span  telemetry.Span
+	text  string
+	begun time.Time
+}
+
+// trace begins the span of a statement. Its arguments are nobody's business.
+func trace(ctx context.Context, text string) (context.Context, traced) {
+	if !telemetry.Above(ctx).Tells() {
+		return ctx, traced{}
+	}
+	ctx, span := telemetry.Begin(ctx, summary(text), telemetry.Client, telemetry.Text("db.system.name", "postgresql"))
+	return ctx, traced{span, text, time.Now()}
+}
+
+// end ends the span. That there is no such row is an answer.
+func (t traced) end(err error) {
+	if !t.span.Tells() {
+		return
+	}
+	if time.Since(t.begun) > slowStatement {
+		t.span.Set(telemetry.Text("db.query.text", t.text))
+	}
+	if errors.Is(err, ErrNoRows) {
+		err = nil
+	}
+	t.span.End(err)
+}
+
+// setTrace has what a transaction writes lead to where it belongs.
+func (s *Store) setTrace(ctx context.Context) error {
+	at := telemetry.Traceparent(ctx)
+	if at == "" {
+		return nil
+	}
+	_, err := s.tx.ExecContext(ctx, `SET LOCAL canopy.traceparent = `+pq.QuoteLiteral(at)) // without an argument it is one round trip
+	return translate(ctx, err)
+}
+
+var (
+	summaries sync.Map // of texts: there are only so many statements, and ways to put them together
+	written   = regexp.MustCompile(`(?i)\b(INSERT)\s+INTO\s+([a-z_]+)|\b(UPDATE)\s+([a-z_]+)\s+(?:[a-z]+\s+)?SET\b|\b(DELETE)\s+FROM\s+([a-z_]+)`)
+	read      = regexp.MustCompile(`(?i)\bFROM\s+([a-z_]+)`)
+)
+
+// summary is what a statement does, in few words: what it writes first, or reads first.
+func summary(text string) string {
+	if known, ok := summaries.Load(text); ok {
+		return known.(string)
+	}
+	short := summarise(text)
+	summaries.Store(text, short)
+	return short
+}
+
+func summarise(text string) string {
+	if found := written.FindStringSubmatch(text); found != nil {
+		return strings.ToUpper(found[1]+found[3]+found[5]) + " " + found[2] + found[4] + found[6]
+	}
+	if found := read.FindStringSubmatch(text); found != nil {
+		return "SELECT " + found[1]
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	return first
+}
