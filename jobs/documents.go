@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -131,7 +132,16 @@ const progressEvery = 500 * time.Millisecond
 // reader is the version of what reads documents and cuts their text. It goes up with every change of
 // where chunks begin and end, of what they say, or of how their vectors are stored: chunks of two versions don't belong
 // together.
-const reader = 7
+const reader = 8
+
+// reader is the version of what reads this document: recognition in other languages, or none, reads pictures otherwise.
+func (p *processing) reader() int {
+	ocr := p.Extract.OCR()
+	if ocr == nil || extract.Format(p.work.Format) != extract.PDF {
+		return reader
+	}
+	return reader + int(crc32.ChecksumIEEE([]byte(ocr.Languages()))&0x7fff_ff00)
+}
 
 // process takes over the chunks of a twin where there is one, and makes them otherwise.
 func (p *processing) process(ctx context.Context) error {
@@ -142,7 +152,7 @@ func (p *processing) process(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.store.ReadBy(ctx, p.work, reader); err != nil {
+	if err := p.store.ReadBy(ctx, p.work, p.reader()); err != nil {
 		return err
 	}
 	if done, err := p.takeOver(ctx); done || err != nil {
@@ -227,7 +237,7 @@ func (p *processing) text(ctx context.Context) (*extract.Document, error) {
 		return nil, err
 	}
 	defer done()
-	result, err := p.Extract.Extract(ctx, path, extract.Format(p.work.Format))
+	result, err := p.Extract.Extract(ctx, path, extract.Format(p.work.Format), func(done float64) { p.progress.Store(int64(done * extractedAt)) })
 	var f *extract.Failure
 	if errors.As(err, &f) {
 		return nil, &unreadable{f.Message, err}

@@ -6,6 +6,7 @@ import (
 	"canopy/internal/models/chat"
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
+	"canopy/internal/models/rerank"
 	"canopy/internal/problem"
 )
 
@@ -15,6 +16,8 @@ type Models struct {
 	Embeddings embed.Model
 	// Chat writes answers; nil where there is none.
 	Chat *chat.Client
+	// Rerank orders hits anew; nil where there is none.
+	Rerank *rerank.Client
 }
 
 // Default is the embedding model of new contexts: the configured server's, otherwise the embedded

@@ -15,7 +15,7 @@ type odds struct{ base, cover, rise float64 }
 var (
 	byWords = map[*lexical.Model]odds{
 		lexical.One: {base: -5.21, cover: 11.81},
-		lexical.Two: {base: -5.07, cover: 10.83},
+		lexical.Two: {base: -5.16, cover: 10.67},
 	}
 	byMeanings = odds{base: -5.95, rise: 5.6}
 	byBoth     = odds{base: -5.62, cover: 6.21, rise: 3.8}
@@ -29,7 +29,7 @@ type judge struct {
 }
 
 // relevance of a hit is made of two things: how much of the question its passage has, the headings above included, where each word counts the more the fewer chunks have
-// it, and how far its likeness by meaning stands above that of the other chunks. Neither depends on how long the chunk is, on what else was
+// it, and one in another form in part, and how far its likeness by meaning stands above that of the other chunks. Neither depends on how long the chunk is, on what else was
 // found, nor, but for little, on the model.
 func (j *judge) relevance(h vector.Hit, p *Passage) float64 {
 	if h.Similarity == 0 {

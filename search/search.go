@@ -62,6 +62,8 @@ type Engine struct {
 	journal *journal
 	// answerTime is how long a model may take for an answer, with all waiting for it.
 	answerTime time.Duration
+	// rerankFrom is when the reranker is asked again that has failed, in nanoseconds of Unix time.
+	rerankFrom atomic.Int64
 	// giving tells that memory is about to be given back.
 	giving atomic.Bool
 }
@@ -96,11 +98,17 @@ func (e *Engine) find(ctx context.Context, row *db.Context, q Query) ([]*Hit, er
 	if err != nil {
 		return nil, err
 	}
+	top := filter.Top
+	filter.Top = e.candidates(top)
 	hits, judge, err := e.rank(ctx, row, &sought{text: q.Prompt}, q.mode(row), filter)
 	if err != nil || len(hits) == 0 {
 		return []*Hit{}, err
 	}
-	return e.read(ctx, q, hits, func(int64) found { return found{row, judge} }, row.ID)
+	list, err := e.read(ctx, q, hits, func(int64) found { return found{row, judge} }, row.ID)
+	if err != nil {
+		return nil, err
+	}
+	return e.rerank(ctx, q, list, top), nil
 }
 
 // sought is what is looked for. It is embedded once, in however many contexts it is.
@@ -171,7 +179,7 @@ func (e *Engine) byWords(ctx context.Context, row *db.Context, p *sought, search
 		return nil, nil, err
 	}
 	hits, err = scan(ctx, e, func() ([]vector.Hit, error) {
-		asked = x.Ask(lexical.For(row.EmbeddingModel).Embed(p.text))
+		asked = x.AskText(p.text)
 		return search(asked), nil
 	})
 	return hits, asked, err

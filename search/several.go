@@ -30,7 +30,11 @@ func (e *Engine) FindAmong(ctx context.Context, rows []*db.Context, q Query) ([]
 		return []*Hit{}, err
 	}
 	of := func(chunk int64) found { return found{rows[s.place[chunk]], s.judges[s.place[chunk]]} }
-	return e.read(ctx, q, hits, of, s.ids()...)
+	list, err := e.read(ctx, q, hits, of, s.ids()...)
+	if err != nil {
+		return nil, err
+	}
+	return e.rerank(ctx, q, list, s.wanted), nil
 }
 
 // several is one search of several contexts.
@@ -41,7 +45,8 @@ type several struct {
 	mode    Mode
 	sought  *sought
 	judges  []*judge // of each context's hits
-	top     int
+	top     int      // that are looked for
+	wanted  int
 	// place tells which of the contexts a found chunk is of.
 	place map[int64]int
 }
@@ -73,7 +78,11 @@ func (s *several) prepare(ctx context.Context, q Query) (err error) {
 		if s.filters[i], predicate, err = q.filter(row); err != nil {
 			return err
 		}
-		s.top = max(s.top, s.filters[i].Top)
+		s.wanted = max(s.wanted, s.filters[i].Top)
+	}
+	s.top = s.candidates(s.wanted)
+	for i := range s.filters {
+		s.filters[i].Top = s.candidates(s.filters[i].Top)
 	}
 	if predicate == "" {
 		return nil

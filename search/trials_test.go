@@ -221,7 +221,7 @@ func (c *chunks) search(t *testing.T, q question, w way) (list []sample) {
 	var hits []vector.Hit
 	var err error
 	if w.model != nil {
-		asked = c.words[w.model].Ask(w.model.Embed(q.string))
+		asked = c.words[w.model].AskText(q.string)
 	}
 	switch w.mode {
 	case Lexical:

@@ -33,7 +33,7 @@ func TestParityOfContextsIsWhole(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	_, registry := rest.New(s.App.Resolver, rest.Options{})
-	reads := []string{"askContext", "searchContext"} // a POST, as it has a body; TestAnswersByAModel compares answers
+	reads := []string{"askContext", "searchContext"} // a POST, as it has a body
 	for _, e := range rest.Endpoints(registry) {
 		mine := strings.HasPrefix(e.Path, "/context") || strings.HasPrefix(e.Path, "/v1/contexts") || strings.HasPrefix(e.Path, "/v1/documents")
 		if e.Method == http.MethodGet && mine {
@@ -92,15 +92,51 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	found := s.MustGQL(token, `query($c: ID!, $p: String!) { v: searchContext(contextId: $c, prompt: $p) { `+parityHit+` } }`, object{"c": full, "p": platform.Sentences(1, 12)})["v"].([]any)
 	same := make([]any, len(found))
 	for i, h := range found {
-		same[i] = object{
-			"id": platform.Member(t, h, "chunk.databaseId"), "docId": platform.Member(t, h, "document.databaseId"), "content": platform.Member(t, h, "content"), "similarity": platform.Member(t, h, "similarity"),
-			"relevance": platform.Member(t, h, "relevance"),
-			"passage":   platform.Member(t, h, "passage"), "highlights": platform.Member(t, h, "highlights"),
-		}
+		same[i] = hitByREST(t, h)
 	}
 	platform.SameAnswers(t, "hits", hits, same)
 	if len(hits) != 3 {
 		t.Errorf("%d hits, want topN of them", len(hits))
+	}
+	compareAnswers(t, s, token, full)
+}
+
+// hitByREST is a hit of the graph as REST shows it.
+func hitByREST(t *testing.T, h any) object {
+	return object{
+		"id": platform.Member(t, h, "chunk.databaseId"), "docId": platform.Member(t, h, "document.databaseId"), "content": platform.Member(t, h, "content"), "similarity": platform.Member(t, h, "similarity"),
+		"relevance": platform.Member(t, h, "relevance"),
+		"passage":   platform.Member(t, h, "passage"), "highlights": platform.Member(t, h, "highlights"),
+	}
+}
+
+// compareAnswers compares what both doors answer, and that nothing answers, member by member.
+func compareAnswers(t *testing.T, s *platform.Platform, token string, id int64) {
+	t.Helper()
+	prompt := platform.Sentences(1, 12)
+	for least, found := range map[float64]bool{0.01: true, 1: false} { // nothing is certain
+		query := fmt.Sprintf(`subscription { askContext(contextId: %d, prompt: %q, minRelevance: %v) { text done nothingFound extractive warnings { code message start end } citations { quote start end hit { `+parityHit+` } } } }`, id, prompt, least)
+		var last map[string]any
+		for lines := s.Stream(t, query, token); ; {
+			event := platform.Told(t, lines, "askContext")
+			if event == nil {
+				break
+			}
+			last = event
+		}
+		if last == nil || last["done"] != true {
+			t.Fatalf("the last event is %v", last)
+		}
+		delete(last, "done")
+		for _, c := range last["citations"].([]any) {
+			one := c.(map[string]any)
+			one["hit"] = hitByREST(t, one["hit"])
+		}
+		answer := askREST(s, token, id, object{"prompt": prompt, "minRelevance": least})
+		platform.SameAnswers(t, "answer", answer, last)
+		if answer["nothingFound"] == found || len(answer["citations"].([]any)) > 0 != found {
+			t.Errorf("of a relevance from %v on: %v", least, answer)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"canopy/e2e/platform"
+	"canopy/internal/config"
 )
 
 // pdfWith is a PDF whose pages have these texts; one without is like a scan.
@@ -69,5 +70,30 @@ func TestPagesWithoutText(t *testing.T) {
 		if d["displayName"] == "scan.pdf" && (d["status"] != "failed" || fmt.Sprint(d["warnings"]) != "[]") {
 			t.Errorf("nothing but scans: %v %v", d["status"], d["warnings"])
 		}
+	}
+}
+
+// TestPictures: with a program that reads them, pages that are pictures are found, and no warning tells of them.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t, func(cfg *config.Config) { cfg.OCRLanguages = "eng" })
+	if err := s.App.FindOCR(t.Context()); err != nil {
+		t.Skip(err)
+	}
+	s.Work(nil)
+	token := s.Assistant()
+	id := s.NewContext(token, "Scans")
+	s.Upload(token, id, "mixed.pdf", platform.Sample(t, "mixed.pdf"))
+	s.Upload(token, id, "empty.pdf", pdfWith("", ""))
+	s.Settle(token, id)
+	for _, d := range s.Documents(token, id) {
+		want := map[string]string{"mixed.pdf": "ready []", "empty.pdf": "failed []"}[d["displayName"].(string)]
+		if got := fmt.Sprint(d["status"], " ", d["warnings"]); got != want {
+			t.Errorf("%v: %s, want %s", d["displayName"], got, want)
+		}
+	}
+	hits := s.Must(200, "POST", fmt.Sprintf("/context/relevant-docs/%d", id), token, object{"prompt": "How many ships came in March?"}).JSON(t).([]any)
+	if len(hits) == 0 || platform.Member(t, hits[0], "passage.page") != 2.0 || !strings.Contains(fmt.Sprint(platform.Member(t, hits[0], "passage.content")), "forty-two") {
+		t.Errorf("%v", hits)
 	}
 }

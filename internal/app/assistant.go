@@ -11,6 +11,7 @@ import (
 	"canopy/internal/models/chat"
 	"canopy/internal/models/embed"
 	"canopy/internal/models/openai"
+	"canopy/internal/models/rerank"
 	"canopy/internal/vector"
 	"canopy/jobs"
 	"canopy/search"
@@ -41,6 +42,11 @@ func (p *Platform) wireAssistant(ctx context.Context) (err error) {
 			return fmt.Errorf("CANOPY_CHAT_URL: %w", err)
 		}
 	}
+	if c := p.Config.Rerank; c.URL != "" {
+		if models.Rerank, err = rerank.New(openai.Config{URL: c.URL, Key: c.APIKey}, c.Model); err != nil {
+			return fmt.Errorf("CANOPY_RERANK_URL: %w", err)
+		}
+	}
 	r.Chat = models.Chat
 	r.Search = search.New(p.Store, models, vector.NewCache(p.Config.VectorCache, indexTimeout))
 	return nil
@@ -55,11 +61,22 @@ func countTokens(text string) int {
 	return n
 }
 
+// FindOCR looks for the program that reads pictures, where one is configured, before there is a worker.
+func (p *Platform) FindOCR(ctx context.Context) (err error) {
+	if p.Config.OCRLanguages == "" {
+		return nil
+	}
+	if p.ocr, err = extract.FindTesseract(ctx, p.Config.OCRLanguages); err != nil {
+		return fmt.Errorf("CANOPY_OCR: %w", err)
+	}
+	return nil
+}
+
 // documents are the parts that a worker needs for documents; nil where there is no store for them.
 func (p *Platform) documents() *jobs.Documents {
 	if p.Resolver.Blobs == nil {
 		return nil
 	}
-	runner := extract.NewRunner(extract.RunnerOptions{Parallel: jobs.DocumentPlaces, Logger: p.Log})
+	runner := extract.NewRunner(extract.RunnerOptions{Parallel: jobs.DocumentPlaces, OCR: p.ocr, Logger: p.Log})
 	return &jobs.Documents{Blobs: p.Resolver.Blobs, Extract: runner, Embeddings: p.Resolver.Search.Embeddings}
 }

@@ -63,6 +63,9 @@ func Dev(ctx context.Context, cfg *config.Config, dir string, ready func(DevInfo
 		return err
 	}
 	defer p.Close()
+	if err := p.FindOCR(ctx); err != nil {
+		return err
+	}
 	l, err := p.listen(ctx)
 	if err != nil {
 		return err

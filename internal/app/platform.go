@@ -19,6 +19,7 @@ import (
 	"canopy/internal/bus"
 	"canopy/internal/config"
 	"canopy/internal/egress"
+	"canopy/internal/extract"
 	"canopy/internal/limit"
 	"canopy/internal/redisconn"
 	"canopy/internal/roster"
@@ -55,6 +56,7 @@ type Platform struct {
 	telemetry     *telemetry.Telemetry
 	measured      measured
 	tools         *jobs.Tools
+	ocr           *extract.OCR
 
 	background sync.WaitGroup
 	stop       context.CancelFunc

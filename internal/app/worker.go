@@ -22,6 +22,9 @@ func Work(ctx context.Context, cfg *config.Config, metrics string, o Options) er
 		return err
 	}
 	defer p.Close()
+	if err := p.FindOCR(ctx); err != nil {
+		return err
+	}
 	var sender mail.Sender
 	if cfg.SMTPURL != "" {
 		if sender, err = mail.NewSMTP(cfg.SMTPURL); err != nil {

@@ -42,6 +42,7 @@ const (
 	defaultEraseAfter       = 30 * 24 * time.Hour
 	defaultDrain            = 5 * time.Second
 	secretKeyBytes          = 32
+	defaultLanguage         = "eng"
 )
 
 // Config is the program's settings. A URL that is not set is empty.
@@ -56,8 +57,12 @@ type Config struct {
 	SecretKeys       [][]byte
 	BlobURL          string
 	Embeddings, Chat Provider
-	SMTPURL          string
-	WebhookAllow     []netip.Prefix
+	// Rerank is a server that orders hits anew; its Model can be empty.
+	Rerank Provider
+	// OCRLanguages are those in which Tesseract reads pictures, as it is told them ("eng+deu"); empty for not at all.
+	OCRLanguages string
+	SMTPURL      string
+	WebhookAllow []netip.Prefix
 	// WebhookCA is the path of a PEM file that holds at least one certificate.
 	WebhookCA string
 	// DNS is the server that is asked for the records of domains, host:port; empty: those of the system.
@@ -119,6 +124,8 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		BlobURL:          l.blob("CANOPY_BLOB_URL"),
 		Embeddings:       l.provider("CANOPY_EMBEDDINGS"),
 		Chat:             l.provider("CANOPY_CHAT"),
+		Rerank:           l.reranker("CANOPY_RERANK"),
+		OCRLanguages:     l.recognition("CANOPY_OCR", "CANOPY_OCR_LANGUAGES"),
 		SMTPURL:          l.mail("CANOPY_SMTP_URL"),
 		WebhookAllow:     l.prefixes("CANOPY_WEBHOOK_ALLOW"),
 		WebhookCA:        l.certificates("CANOPY_WEBHOOK_CA"),

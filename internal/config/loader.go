@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/x509"
 	"encoding/base64"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,18 +163,47 @@ func (l *loader) blob(name string) string {
 
 // provider reads the three variables of one server.
 func (l *loader) provider(prefix string) Provider {
+	p := l.reranker(prefix)
+	if p.URL != "" && p.Model == "" {
+		l.fault(prefix+"_MODEL", "is required beside %s_URL", prefix)
+	}
+	return p
+}
+
+// reranker reads the variables of a server that may have one model alone, which is then not named.
+func (l *loader) reranker(prefix string) Provider {
 	p := Provider{URL: l.value(prefix + "_URL"), APIKey: l.value(prefix + "_API_KEY"), Model: l.value(prefix + "_MODEL")}
 	if p.URL != "" {
 		l.web(prefix+"_URL", p.URL, "https://models.example.com/v1")
-		if p.Model == "" {
-			l.fault(prefix+"_MODEL", "is required beside %s_URL", prefix)
-		}
 		return p
 	}
 	if p.APIKey != "" || p.Model != "" {
 		l.fault(prefix+"_URL", "is required beside %s_API_KEY and %s_MODEL", prefix, prefix)
 	}
 	return p
+}
+
+// language is a name that Tesseract's models have, such as deu, chi_sim or script/Latin.
+var language = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(/[A-Za-z0-9_]+)?$`)
+
+// recognition reads what recognises text in pictures, and in which languages.
+func (l *loader) recognition(program, languages string) string {
+	list := l.words(languages)
+	for _, name := range list {
+		if !language.MatchString(name) {
+			l.fault(languages, "must be names of Tesseract's models, separated by commas, such as eng,deu; %q is none", name)
+			return ""
+		}
+	}
+	switch {
+	case l.value(program) == "tesseract":
+		return cmp.Or(strings.Join(list, "+"), defaultLanguage)
+	case l.value(program) != "":
+		l.fault(program, "must be tesseract, or not be set")
+	case len(list) > 0:
+		l.fault(program, "is required beside %s", languages)
+	}
+	return ""
 }
 
 func (l *loader) mail(name string) string {

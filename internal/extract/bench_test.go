@@ -9,7 +9,7 @@ import (
 func BenchmarkRunnerStart(b *testing.B) {
 	runner, path := testRunner(Limits{}), writeFile(b, "one.txt", "one line\n")
 	for b.Loop() {
-		document, err := runner.Extract(b.Context(), path, Text)
+		document, err := runner.Extract(b.Context(), path, Text, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func BenchmarkRunnerText(b *testing.B) {
 	runner := testRunner(Limits{})
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, err := runner.Extract(b.Context(), path, Text); err != nil {
+		if _, err := runner.Extract(b.Context(), path, Text, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -39,7 +39,7 @@ func BenchmarkRunnerCSV(b *testing.B) {
 	runner := testRunner(Limits{})
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, err := runner.Extract(b.Context(), path, CSV); err != nil {
+		if _, err := runner.Extract(b.Context(), path, CSV, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -53,7 +53,7 @@ func BenchmarkRunnerPDF(b *testing.B) {
 	}
 	pages := 0
 	for b.Loop() {
-		r, err := runner.Extract(b.Context(), "testdata/pages300.pdf", PDF)
+		r, err := runner.Extract(b.Context(), "testdata/pages300.pdf", PDF, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func BenchmarkRunnerPDF(b *testing.B) {
 func BenchmarkRunnerColdPDF(b *testing.B) {
 	for b.Loop() {
 		runner := NewRunner(RunnerOptions{CacheDir: b.TempDir()})
-		if _, err := runner.Extract(b.Context(), "testdata/report.pdf", PDF); err != nil {
+		if _, err := runner.Extract(b.Context(), "testdata/report.pdf", PDF, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@ package extract
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,8 +43,11 @@ func ChildMain(input string, document *os.File, out, errs io.Writer) int {
 	limitStack()
 	// The collector works harder well before the Runner ends the process.
 	debug.SetMemoryLimit(work.Limits.Memory / 4 * 3)
-	result, err := do(work, document, errs)
-	if err := writeAnswer(out, result, err); err != nil {
+	if work.Recognise != nil {
+		return work.Recognise.recognise(work.Limits, errs)
+	}
+	answer, err := do(work, document, errs)
+	if err := writeAnswer(out, answer, err); err != nil {
 		_, _ = fmt.Fprintf(errs, "extract: answer: %v\n", err)
 		return 2
 	}
@@ -69,22 +73,22 @@ func tell(errs io.Writer, what string, why error) {
 
 // do does the work. A panic is a bug of ours that the file found: it is told to the log, and to the
 // uploader as a file that could not be read.
-func do(work job, document *os.File, errs io.Writer) (result *Result, err error) {
+func do(work job, document *os.File, errs io.Writer) (a childAnswer, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			_, _ = fmt.Fprintf(errs, "extract: panic: %v\n%s", fault, debug.Stack())
-			result, err = nil, failCrash
+			a, err = childAnswer{}, failCrash
 		}
 	}()
 	ctx := context.Background()
 	if work.Format == "" {
 		engine, err := prepare(ctx, PDF, work.CacheDir)
 		engine.close()
-		return &Result{}, err
+		return childAnswer{result: &Result{}}, err
 	}
 	engine, err := prepare(ctx, work.Format, work.CacheDir)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	defer engine.close()
 	half, err := confine(work.Limits)
@@ -94,5 +98,16 @@ func do(work job, document *os.File, errs io.Writer) (result *Result, err error)
 	case half != nil:
 		tell(errs, confinedByHalf, half)
 	}
-	return extractOpen(ctx, document, work.Format, work.Limits, engine)
+	if work.Page > 0 {
+		src, err := sourceOf(document)
+		if err == nil {
+			a.picture, err = drawPage(ctx, src, engine, work.Page)
+		}
+		return a, err
+	}
+	a.result, err = extractOpen(ctx, document, work.Format, work.Limits, engine)
+	if errors.Is(err, failNoTextLayer) && a.result != nil && work.Blank {
+		err = nil
+	}
+	return a, err
 }

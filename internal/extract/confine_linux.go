@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,12 +20,19 @@ const nobody = 65534
 // by other means: half says that one of them is not to be had, err that neither is, or what else is not.
 func confine(limits Limits) (half, err error) {
 	err = errors.Join(dropRoot(), limitResources(limits))
-	landlock, filter := restrictFiles(), filterCalls()
+	landlock, filter := restrictFiles(), filterCalls(needed)
 	half = errors.Join(landlock, filter)
 	if landlock != nil && filter != nil {
 		err = errors.Join(err, half)
 	}
 	return half, err
+}
+
+// confineTool takes from this process what another program does not need that is run in its place: root, connections, other processes, and
+// all files but those to read in some folders.
+func confineTool(limits Limits, folders []string) error {
+	calls := slices.Concat(needed, neededByTools, neededByMachine[runtime.GOARCH])
+	return errors.Join(dropRoot(), limitResources(limits), restrictFiles(folders...), filterCalls(calls))
 }
 
 // dropRoot makes the process nobody's, if it is root's.

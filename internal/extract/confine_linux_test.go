@@ -22,8 +22,8 @@ import (
 // shows that it is they who refuse.
 var confinements = map[string]func() error{
 	"nothing":  func() error { return nil },
-	"landlock": restrictFiles,
-	"seccomp":  filterCalls,
+	"landlock": func() error { return restrictFiles() },
+	"seccomp":  func() error { return filterCalls(needed) },
 	"all": func() error {
 		_, err := confine(Limits{}.withDefaults())
 		return err
@@ -103,7 +103,7 @@ func tellLimits(before string) {
 
 // answer ends the child with a text.
 func answer(text string) {
-	if writeAnswer(os.Stdout, &Result{Text: text}, nil) != nil {
+	if writeAnswer(os.Stdout, childAnswer{result: &Result{Text: text}}, nil) != nil {
 		os.Exit(9)
 	}
 	os.Exit(0)
@@ -112,7 +112,7 @@ func answer(text string) {
 // tricked has a child do a trick, and gives its answer.
 func tricked(t *testing.T, trick, where string) string {
 	t.Helper()
-	document, err := testRunner(Limits{}).Extract(t.Context(), misbehavingFile(t, trick, where), Text)
+	document, err := testRunner(Limits{}).Extract(t.Context(), misbehavingFile(t, trick, where), Text, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", trick, err)
 	}

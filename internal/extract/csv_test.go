@@ -133,7 +133,7 @@ func TestHostileCSV(t *testing.T) {
 		"long names": names + strings.Repeat(strings.Repeat("1,", 1000)+"1\n", 1000), "quotes": strings.Repeat("\"", 8<<20), "open quotes": strings.Repeat("\"a,", 1<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
-			document, err := testRunner(hostileLimits).Extract(t.Context(), writeFile(t, "a", text), CSV)
+			document, err := testRunner(hostileLimits).Extract(t.Context(), writeFile(t, "a", text), CSV, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -100,6 +100,14 @@ type source struct {
 	size int64
 }
 
+func sourceOf(file *os.File) (source, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return source{}, fmt.Errorf("open the document: %w", err)
+	}
+	return source{file: file, size: info.Size()}, nil
+}
+
 // readAll reads a document that its format needs in one piece, up to max bytes.
 func (s source) readAll(max int64) ([]byte, error) {
 	if s.size > max {
@@ -124,13 +132,13 @@ func prepare(ctx context.Context, format Format, cacheDir string) (*pdfEngine, e
 // extractOpen reads a document in this process. It trusts nothing in the file, but a hostile one can
 // still take time and memory up to the limits: outside the child and tests use a [Runner].
 //
-// The error is a *[Failure] where the document is at fault. ctx is looked at between pages and parts.
+// The error is a *[Failure] where the document is at fault; where it has no text, the result tells of the rest. ctx is looked at between
+// pages and parts.
 func extractOpen(ctx context.Context, file *os.File, format Format, limits Limits, engine *pdfEngine) (*Result, error) {
-	info, err := file.Stat()
+	src, err := sourceOf(file)
 	if err != nil {
-		return nil, fmt.Errorf("open the document: %w", err)
+		return nil, err
 	}
-	src := source{file: file, size: info.Size()}
 	if src.size == 0 {
 		return nil, failEmpty
 	}
@@ -139,7 +147,7 @@ func extractOpen(ctx context.Context, file *os.File, format Format, limits Limit
 		return nil, err
 	}
 	if isBlank(result.Text) {
-		return nil, noText(format)
+		return result, noText(format)
 	}
 	return result, nil
 }

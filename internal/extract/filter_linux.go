@@ -23,6 +23,17 @@ var needed = []uint32{
 	unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_GETUID, unix.SYS_SYSINFO, unix.SYS_EXIT, unix.SYS_EXIT_GROUP,
 }
 
+// neededByTools are what programs need beside: to be started in this process's place, and files to read. Which files, Landlock says.
+var neededByTools = []uint32{
+	unix.SYS_EXECVE, unix.SYS_OPENAT, unix.SYS_STATX, unix.SYS_READLINKAT, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2,
+	unix.SYS_GETDENTS64, unix.SYS_GETCWD, unix.SYS_PRLIMIT64, unix.SYS_SET_TID_ADDRESS, unix.SYS_UNAME, unix.SYS_SCHED_SETAFFINITY,
+	unix.SYS_GETEUID, unix.SYS_GETGID, unix.SYS_GETEGID, unix.SYS_GETPPID, unix.SYS_GETRUSAGE, unix.SYS_TIMES, unix.SYS_FADVISE64, unix.SYS_IOCTL,
+	unix.SYS_DUP, unix.SYS_FCNTL,
+}
+
+// neededByMachine are further ones by machine, whose numbers others don't have: of amd64 newfstatat and arch_prctl, of arm64 fstatat.
+var neededByMachine = map[string][]uint32{"amd64": {262, 158}, "arm64": {79}}
+
 // The parts of seccomp_data (seccomp(2)): of an argument the lower half, on machines that begin with it.
 const (
 	offsetCall    = 0
@@ -36,12 +47,12 @@ var machines = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.
 
 // filterCalls has the kernel refuse all system calls but those that are needed: threads are started, but no
 // processes, and signals go to this process alone.
-func filterCalls() error {
+func filterCalls(needed []uint32) error {
 	machine, known := machines[runtime.GOARCH]
 	if !known {
 		return errors.New("seccomp: no filter for " + runtime.GOARCH)
 	}
-	program := filter(machine, uint32(os.Getpid()))
+	program := filter(machine, uint32(os.Getpid()), needed)
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
@@ -57,7 +68,7 @@ func filterCalls() error {
 }
 
 // filter is the program for the kernel's classic BPF.
-func filter(machine, self uint32) []unix.SockFilter {
+func filter(machine, self uint32, needed []uint32) []unix.SockFilter {
 	const (
 		load   = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 		equal  = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K

@@ -42,7 +42,10 @@ func FuzzText(f *testing.F) {
 	fuzzReader(f, Text, "cafe.utf8.txt", "cafe.utf16le.txt", "cafe.utf16be.txt", "cafe.cp1252.txt", "ja.sjis.txt")
 }
 
-func FuzzMarkdown(f *testing.F) { fuzzReader(f, Markdown, "guide.md") }
+func FuzzMarkdown(f *testing.F) {
+	f.Add([]byte("a | b\n-|-\n| \\| | c |\n# d\n~~~\n|e|\n|-|"))
+	fuzzReader(f, Markdown, "guide.md")
+}
 
 // FuzzWordXML skips the archive, so that the fuzzer's changes reach the XML.
 func FuzzWordXML(f *testing.F) {
@@ -60,6 +63,7 @@ func FuzzWordXML(f *testing.F) {
 
 func FuzzHTML(f *testing.F) {
 	f.Add([]byte(`<table><tr><td>a<ul><li>b</table><h1>c<pre> d`))
+	f.Add([]byte(`<table><caption>a<tr><th rowspan=2>b<th colspan=2>c<tr><td>d<h2><table><td>e</table><tr></table>f`))
 	fuzzReader(f, HTML)
 }
 

@@ -106,7 +106,7 @@ func cut(t testing.TB, file string, share float64) []byte {
 func wantOneOf(t *testing.T, data []byte, format Format, reasons ...Reason) {
 	t.Helper()
 	start := time.Now()
-	_, err := testRunner(hostileLimits).Extract(t.Context(), writeFile(t, "hostile", string(data)), format)
+	_, err := testRunner(hostileLimits).Extract(t.Context(), writeFile(t, "hostile", string(data)), format, nil)
 	if took := time.Since(start); took > hostileLimits.Time+10*time.Second { // a busy machine needs a while to end a child
 		t.Errorf("took %v", took)
 	}
@@ -185,7 +185,7 @@ func TestPDFBrokenPage(t *testing.T) {
 	data := pdfOf(pdfCatalog, "<</Type /Pages /Kids [3 0 R 6 0 R 3 0 R] /Count 3>>",
 		"<</Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>> >> >>",
 		stream("BT /F1 12 Tf 50 700 Td (still here) Tj ET"), pdfFont, "<</Type /Catalog>>")
-	document, err := testRunner(Limits{}).Extract(t.Context(), writeFile(t, "a.pdf", string(data)), PDF)
+	document, err := testRunner(Limits{}).Extract(t.Context(), writeFile(t, "a.pdf", string(data)), PDF, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestPDFTenThousandPages(t *testing.T) {
 	}
 	objects[1] = fmt.Sprintf("<</Type /Pages /Kids [%s] /Count %d>>", kids.String(), pages)
 	path := writeFile(t, "a.pdf", string(pdfOf(objects...)))
-	document, err := testRunner(hostileLimits).Extract(t.Context(), path, PDF)
+	document, err := testRunner(hostileLimits).Extract(t.Context(), path, PDF, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestPDFTenThousandPages(t *testing.T) {
 	if r.Pages != pages || len(r.Marks) != pages || r.SkippedPages != 0 {
 		t.Errorf("%d pages, %d marks, %d skipped", r.Pages, len(r.Marks), r.SkippedPages)
 	}
-	_, err = testRunner(Limits{Pages: pages - 1}).Extract(t.Context(), path, PDF)
+	_, err = testRunner(Limits{Pages: pages - 1}).Extract(t.Context(), path, PDF, nil)
 	wantReason(t, err, ReasonTooLarge)
 }
 

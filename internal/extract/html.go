@@ -42,8 +42,8 @@ const (
 	paragraphGap
 )
 
-// pageReader writes the text of a page in the order of its source: a line for each block, tables with tabs between
-// their cells, list items with their number or a dash. It is a tokenizer's loop without a tree, so that a page costs what its
+// pageReader writes the text of a page in the order of its source: a line for each block and each row of a table (see
+// writeTable), list items with their number or a dash. It is a tokenizer's loop without a tree, so that a page costs what its
 // text does; tags that are never closed do no harm.
 type pageReader struct {
 	b *textBuilder
@@ -60,7 +60,8 @@ type pageReader struct {
 	begun   bool // the heading has text
 	lists   []pageList
 	tables  int
-	cells   int // cells begun in the outer table's row
+	table   *pageTable   // the outer one
+	outer   *textBuilder // what it stands in, while its rows are collected in b
 	inCell  bool
 }
 
@@ -72,6 +73,12 @@ type pageList struct {
 }
 
 func (r *pageReader) read(page string) {
+	r.readTags(page)
+	r.tables = min(r.tables, 1)
+	r.closeTable()
+}
+
+func (r *pageReader) readTags(page string) {
 	z := html.NewTokenizer(strings.NewReader(page))
 	for !r.b.full {
 		switch z.Next() {
@@ -120,8 +127,8 @@ func (r *pageReader) start(tag string, z *html.Tokenizer) {
 		r.hidden, r.hides = tag, 1
 		return
 	}
-	if tag == "tr" && r.tables == 1 {
-		r.inCell, r.cells = false, 0
+	if tag == "tr" {
+		r.row()
 	}
 	r.block(tag)
 	switch tag {
@@ -137,9 +144,9 @@ func (r *pageReader) start(tag string, z *html.Tokenizer) {
 	case "ol":
 		r.open(numberedList(z))
 	case "table":
-		r.tables++
+		r.openTable()
 	case "td", "th":
-		r.cell()
+		r.cell(tag, z)
 	case "li":
 		r.item(attribute(z, "value"))
 	case "br":
@@ -182,8 +189,7 @@ func (r *pageReader) end(tag string) {
 	case "ul", "ol", "menu":
 		r.lists = r.lists[:max(0, len(r.lists)-1)]
 	case "table":
-		r.tables = max(0, r.tables-1)
-		r.inCell = r.inCell && r.tables > 0
+		r.closeTable()
 	}
 	r.block(tag)
 }
@@ -254,23 +260,6 @@ func (r *pageReader) item(value string) {
 		list.next += list.step
 	}
 	r.put(strings.Repeat("  ", min(max(len(r.lists)-1, 0), 8)) + mark)
-}
-
-// cell begins a cell. A table inside a cell stays in the cell.
-func (r *pageReader) cell() {
-	if r.tables != 1 {
-		r.want(spaceGap)
-		return
-	}
-	r.inCell = false
-	if r.cells++; r.cells == 1 {
-		r.want(lineGap)
-		r.fill()
-	} else {
-		r.gap = noGap
-		r.b.write("\t")
-	}
-	r.inCell = true
 }
 
 // text writes characters. White space is folded, but in preformatted text.

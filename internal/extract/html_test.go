@@ -13,7 +13,7 @@ func TestHTML(t *testing.T) {
 		<pre>a
   b</pre><p>1<img src="data:," alt="A map"/><div/>End<svg><text>no</text></svg></body></html>`), HTML)
 	want := "Harbour & tides\n\nHome\n\nGulls nest\n\nOn the cliffs, at the café.\nAlways.\n\n- Dunlin\n  3. small\n  4. grey\n- Knot\n\n" +
-		"Bird\tLength\nDunlin rare\t18 cm\n\t24\n\nNext\n\na\n  b\n\n1A map\nEnd"
+		"Bird\tLength\nBird: Dunlin rare; Length: 18 cm\nLength: 24\n\nNext\n\na\n  b\n\n1A map\nEnd"
 	if r.Text != want {
 		t.Errorf("text = %q\nwant %q", r.Text, want)
 	}

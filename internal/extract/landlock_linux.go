@@ -9,8 +9,8 @@ import (
 )
 
 // restrictFiles puts the process into a Landlock domain that handles all that the kernel's version knows of,
-// and allows nothing (https://docs.kernel.org/userspace-api/landlock.html).
-func restrictFiles() error {
+// and allows nothing but to read and run what is in some folders (https://docs.kernel.org/userspace-api/landlock.html).
+func restrictFiles(folders ...string) error {
 	version, err := landlockVersion()
 	if err != nil {
 		return err
@@ -21,11 +21,34 @@ func restrictFiles() error {
 		return fmt.Errorf("landlock: %w", errno)
 	}
 	defer unix.Close(int(ruleset)) //nolint:errcheck // it is in force, or of no use
+	for _, folder := range folders {
+		if err := allowReading(int(ruleset), folder); err != nil {
+			return err
+		}
+	}
 	// Each thread has a domain of its own. Where C has threads, too, Go can't reach them all and refuses.
 	for _, call := range [][3]uintptr{{unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1}, {unix.SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0}} {
 		if _, _, errno := syscall.AllThreadsSyscall(call[0], call[1], call[2], 0); errno != 0 {
 			return fmt.Errorf("landlock: %w", errno)
 		}
+	}
+	return nil
+}
+
+// allowReading allows what is in a folder to be read and run, if the folder is there.
+func allowReading(ruleset int, folder string) error {
+	fd, err := unix.Open(folder, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil //nolint:nilerr // then there is nothing to be read
+	}
+	defer unix.Close(fd) //nolint:errcheck // it was only asked for
+	rule := unix.LandlockPathBeneathAttr{
+		Allowed_access: unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_EXECUTE,
+		Parent_fd:      int32(fd),
+	}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0) //nolint:gosec // as the call takes it
+	if errno != 0 {
+		return fmt.Errorf("landlock: %s: %w", folder, errno)
 	}
 	return nil
 }

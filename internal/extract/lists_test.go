@@ -131,7 +131,7 @@ func TestHostileLists(t *testing.T) {
 		"many kinds":  {DOCX, numberedWord(t, strings.Repeat(top, 500), "", wordItem("1", "0", "end")), "end"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			document, err := testRunner(hostileLimits).Extract(t.Context(), writeFile(t, "a", string(test.data)), test.format)
+			document, err := testRunner(hostileLimits).Extract(t.Context(), writeFile(t, "a", string(test.data)), test.format, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,26 +2,36 @@ package extract
 
 import "strings"
 
-// markdownMarks finds the headings of a Markdown text (CommonMark 4.2 and 4.3, outside code fences
-// and front matter). The text itself stays as it is.
-func markdownMarks(text string) []Mark {
-	var marks []Mark
+// markdownText finds the headings of a Markdown text (CommonMark 4.2 and 4.3, outside code fences and front matter). The text itself
+// stays as it is, but for tables, whose rows are written so that each can be read alone.
+func markdownText(text string, limits Limits) (*Result, error) {
+	b := newTextBuilder(limits)
 	var doc markdown
 	previous, previousAt := "", 0
-	for at := skipFrontMatter(text); at < len(text); {
+	at := skipFrontMatter(text)
+	for b.write(text[:at]); at < len(text) && !b.full; {
+		if doc.fence == "" {
+			if rows, end := markdownTable(text, at); rows != "" {
+				writeTable(b, rows)
+				previous, at = "", end
+				continue
+			}
+		}
 		line, next := cutLine(text, at)
+		here := b.len()
+		b.write(text[at:next])
 		switch title, level := doc.heading(line, previous); {
 		case level > 0 && title == "":
-			marks = appendMark(marks, Mark{Offset: previousAt, Heading: previous, Level: level})
+			b.mark(Mark{Offset: previousAt, Heading: previous, Level: level})
 			line = ""
 		case title != "":
-			marks = appendMark(marks, Mark{Offset: at, Heading: title, Level: level})
+			b.mark(Mark{Offset: here, Heading: title, Level: level})
 			line = ""
 		}
-		previous, previousAt = doc.paragraph(line), at
+		previous, previousAt = doc.paragraph(line), here
 		at = next
 	}
-	return trimMarks(marks, len(text))
+	return b.result()
 }
 
 // cutLine gives the line that starts at an offset, without its end, and where the next one starts.
@@ -79,7 +89,7 @@ func (m *markdown) heading(line, previous string) (title string, level int) {
 // paragraph gives the line if a setext underline may follow it.
 func (m *markdown) paragraph(line string) string {
 	body := strings.TrimSpace(line)
-	if m.fence != "" || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || body == "" {
+	if m.fence != "" || isCode(line) || body == "" {
 		return ""
 	}
 	if strings.ContainsRune(">-*+|=`~#", rune(body[0])) {

@@ -28,7 +28,7 @@ func TestLevels(t *testing.T) {
 		})
 	}
 	page := "<title>Site</title><h1>One</h1><p>a</p><h3>Three</h3><p>b</p>"
-	document, err := testRunner(Limits{}).Extract(t.Context(), writeFile(t, "a.html", page), HTML)
+	document, err := testRunner(Limits{}).Extract(t.Context(), writeFile(t, "a.html", page), HTML, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestPDFOutline(t *testing.T) {
 		"<</Title (On a longer matter) /Parent 11 0 R /Dest [4 0 R /Fit]>>",
 		"<</Title (2. The LAST chapter) /Parent 10 0 R /Prev 11 0 R /Next 14 0 R /A <</S /GoTo /D [6 0 R /XYZ 0 0 0]>> >>",
 		"<</Title (Leads nowhere) /Parent 10 0 R /Prev 13 0 R>>")
-	document, err := testRunner(Limits{}).Extract(t.Context(), writeFile(t, "a.pdf", string(data)), PDF)
+	document, err := testRunner(Limits{}).Extract(t.Context(), writeFile(t, "a.pdf", string(data)), PDF, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestHostileOutlines(t *testing.T) {
 		"no entry":               {"<</Type /Outlines /First 4 0 R>>"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			document, err := testRunner(hostileLimits).Extract(t.Context(), writeFile(t, "a.pdf", string(outlined(outline...))), PDF)
+			document, err := testRunner(hostileLimits).Extract(t.Context(), writeFile(t, "a.pdf", string(outlined(outline...))), PDF, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

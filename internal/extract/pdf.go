@@ -84,6 +84,8 @@ type pdfDocument struct {
 	src      source
 	instance pdfium.Pdfium
 	doc      references.FPDF_DOCUMENT
+	form     *pdfForm // nil where there is none
+	formless bool     // the form has broken the engine
 }
 
 func (d *pdfDocument) open(ctx context.Context) (err error) {
@@ -98,6 +100,9 @@ func (d *pdfDocument) open(ctx context.Context) (err error) {
 		return openFailure(err)
 	}
 	d.doc = opened.Document
+	if !d.formless {
+		d.openForm()
+	}
 	return nil
 }
 
@@ -123,11 +128,15 @@ func (d *pdfDocument) pages() (int, error) {
 	return count.PageCount, nil
 }
 
-// text reads a page, counted from 0. err says that the page could not be read; a fault of the
+// text reads a page, counted from 0, and what was filled in on it. err says that the page could not be read; a fault of the
 // engine is told apart by broken, after which the document must be opened anew.
-func (d *pdfDocument) text(page int) (text string, broken bool, err error) {
-	text, err = d.pageText(page)
-	return text, err != nil && !errors.Is(err, pdfiumerrors.ErrPage), err
+func (d *pdfDocument) text(page int) (text, filled string, broken bool, err error) {
+	if text, err = d.pageText(page); err != nil {
+		return "", "", !errors.Is(err, pdfiumerrors.ErrPage), err
+	}
+	filled, faulty := d.formValues(page)
+	d.formless = d.formless || faulty != nil
+	return text, filled, faulty != nil, nil
 }
 
 func (d *pdfDocument) pageText(page int) (string, error) {
@@ -147,7 +156,7 @@ func (d *pdfDocument) pageText(page int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		text = got.Text
+		text = d.tables(loaded.TextPage, got.Text, chars.Count)
 	}
 	_, err = d.instance.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: loaded.TextPage})
 	return text, err
@@ -210,7 +219,7 @@ func pageTexts(ctx context.Context, doc *pdfDocument, count, limit int) (pages [
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		text, broken, err := doc.text(page)
+		text, filled, broken, err := doc.text(page)
 		if broken {
 			if restarts++; restarts > maxRestarts {
 				return nil, nil, failDamaged
@@ -224,6 +233,9 @@ func pageTexts(ctx context.Context, doc *pdfDocument, count, limit int) (pages [
 			unread[page] = true
 		}
 		text = pageNoise.Replace(text)
+		if filled != "" {
+			text = strings.TrimRight(text, "\n") + "\n\n" + filled
+		}
 		if size += len(text); size > limit {
 			return nil, nil, failTooLarge
 		}
@@ -236,4 +248,7 @@ func pageTexts(ctx context.Context, doc *pdfDocument, count, limit int) (pages [
 func cleanPage(s string) string { return strings.TrimSpace(clean(s)) }
 
 // pageNoise takes away the spaces at line ends, and gives each hyphen that cuts a word the one form of cutHyphen.
-var pageNoise = strings.NewReplacer("\ufffe\r\n", "\x02", "\ufffe", "\x02", "\x02\r\n", "\x02", " \r\n", "\n")
+var pageNoise = strings.NewReplacer(engineHyphen+"\r\n", "\x02", engineHyphen, "\x02", "\x02\r\n", "\x02", " \r\n", "\n")
+
+// engineHyphen is what the engine gives for a hyphen that cuts a word at a line's end.
+const engineHyphen = "\ufffe"

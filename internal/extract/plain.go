@@ -21,7 +21,7 @@ func readPlain(src source, format Format, limits Limits) (*Result, error) {
 	case CSV:
 		return csvText(text, limits)
 	case Markdown:
-		return &Result{Text: text, Marks: markdownMarks(text)}, nil
+		return markdownText(text, limits)
 	}
 	return &Result{Text: text}, nil
 }

@@ -76,7 +76,7 @@ func (p *archive) slides(main string) (parts []string, err error) {
 
 // writeSlide writes a slide as a page, and after it what the speaker noted.
 func (p *archive) writeSlide(b *textBuilder, part string, number int) error {
-	r := slideReader{limit: p.limits.Text}
+	r := newSlideReader(p.limits)
 	if err := p.read(part, r.read); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (p *archive) writeSlide(b *textBuilder, part string, number int) error {
 	}
 	b.paragraph()
 	b.mark(Mark{Offset: b.len(), Page: number, Heading: r.title.String(), Level: 1})
-	for _, text := range []string{r.title.String(), r.text.String()} {
+	for _, text := range []string{r.title.String(), r.text.text.String()} {
 		if !isBlank(text) {
 			b.write(text)
 			b.newline()
@@ -99,13 +99,14 @@ func (p *archive) writeSlide(b *textBuilder, part string, number int) error {
 		if rel.kind != "notesSlide" || p.parts[rel.target] == nil {
 			continue
 		}
-		notes := slideReader{limit: p.limits.Text, notes: true}
+		notes := newSlideReader(p.limits)
+		notes.notes = true
 		if err := p.read(rel.target, notes.read); err != nil {
 			return err
 		}
-		if !isBlank(notes.text.String()) {
+		if text := notes.text.text.String(); !isBlank(text) {
 			b.paragraph()
-			b.write(notes.text.String())
+			b.write(text)
 		}
 	}
 	if b.full {
@@ -114,18 +115,22 @@ func (p *archive) writeSlide(b *textBuilder, part string, number int) error {
 	return nil
 }
 
-// slideReader collects the text of a slide: a line for each paragraph, a line for each table row with tabs between its cells.
+// slideReader collects the text of a slide: a line for each paragraph and each row of a table (see writeTable).
 type slideReader struct {
-	limit       int
-	notes       bool // of a page of notes only its body is read: the rest repeats the slide
-	hidden      bool
-	title, text strings.Builder
+	notes  bool // of a page of notes only its body is read: the rest repeats the slide
+	hidden bool
+	title  strings.Builder
+	text   *textBuilder
 
-	kind  string // the placeholder that the shape is: title, body, sldNum …
-	cells int    // cells begun in the row; 0 outside of tables
-	rows  int    // tables that are open
-	line  strings.Builder
+	kind   string // the placeholder that the shape is: title, body, sldNum …
+	line   strings.Builder
+	tables int  // that are open
+	head   bool // the row is the table's header
+	cells  int  // begun in the row
+	rows   strings.Builder
 }
+
+func newSlideReader(limits Limits) *slideReader { return &slideReader{text: newTextBuilder(limits)} }
 
 func (r *slideReader) read(x *xmlReader) error {
 	text := false
@@ -151,7 +156,7 @@ func (r *slideReader) read(x *xmlReader) error {
 				r.line.WriteString(clean(string(t)))
 			}
 		}
-		if r.text.Len()+r.line.Len()+r.title.Len() > r.limit {
+		if r.text.full || r.text.len()+r.rows.Len()+r.line.Len()+r.title.Len() > r.text.limit {
 			return failTooLarge
 		}
 	}
@@ -170,13 +175,14 @@ func (r *slideReader) open(x *xmlReader, e xml.StartElement) error {
 	case "a:br":
 		r.line.WriteString(" ")
 	case "a:tbl":
-		r.rows++
+		r.tables++
+		r.head = false
+	case "a:tblPr":
+		r.head = isTrue(attr(e, "firstRow"))
 	case "a:tr":
 		r.cells = 0
 	case "a:tc":
-		if r.cells++; r.cells > 1 {
-			r.text.WriteString("\t")
-		}
+		r.cell(e)
 	}
 	return nil
 }
@@ -186,9 +192,26 @@ func (r *slideReader) close(name xml.Name) {
 	case "a:p":
 		r.endParagraph()
 	case "a:tr":
-		r.text.WriteString("\n")
+		r.rows.WriteString("\n")
+		r.head = false
 	case "a:tbl":
-		r.rows = max(0, r.rows-1)
+		if r.tables = max(0, r.tables-1); r.tables == 0 {
+			writeTable(r.text, r.rows.String())
+			r.rows.Reset()
+		}
+	}
+}
+
+// cell begins a cell. One that another has taken is there, too, and empty.
+func (r *slideReader) cell(e xml.StartElement) {
+	if r.cells++; r.cells > 1 {
+		r.rows.WriteString("\t")
+	}
+	if r.head {
+		r.rows.WriteString(headCell)
+	}
+	if isTrue(attr(e, "vMerge")) {
+		r.rows.WriteString(sameCell)
 	}
 }
 
@@ -204,12 +227,12 @@ func (r *slideReader) endParagraph() {
 			r.title.WriteString(" ")
 		}
 		r.title.WriteString(line)
-	case r.rows > 0:
-		if text := r.text.String(); text != "" && !isSpaceAt(text, len(text)-1) {
-			r.text.WriteString(" ")
+	case r.tables > 0:
+		if text := r.rows.String(); text != "" && !isSpaceAt(text, len(text)-1) {
+			r.rows.WriteString(" ")
 		}
-		r.text.WriteString(line)
+		r.rows.WriteString(line)
 	default:
-		r.text.WriteString(line + "\n")
+		r.text.write(line + "\n")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -31,6 +32,7 @@ const (
 type Runner struct {
 	limits   Limits
 	cacheDir string
+	ocr      *OCR
 	logger   *slog.Logger
 	slots    chan struct{}
 	// told is done once the log has it what the system does not let children do.
@@ -47,7 +49,9 @@ type RunnerOptions struct {
 	// Parallel is how many children work at the same time; 2 by default. Each may take
 	// Limits.Memory.
 	Parallel int
-	Logger   *slog.Logger
+	// OCR recognises what is on pages of PDFs that have no text; nil for not at all.
+	OCR    *OCR
+	Logger *slog.Logger
 }
 
 // NewRunner makes a Runner. It starts nothing.
@@ -64,15 +68,18 @@ func NewRunner(opts RunnerOptions) *Runner {
 		}
 	}
 	return &Runner{
-		limits: opts.Limits.withDefaults(), cacheDir: opts.CacheDir, logger: opts.Logger,
+		limits: opts.Limits.withDefaults(), cacheDir: opts.CacheDir, ocr: opts.OCR, logger: opts.Logger,
 		slots: make(chan struct{}, opts.Parallel),
 	}
 }
 
+// OCR is what recognises text in pictures; nil for nothing.
+func (r *Runner) OCR() *OCR { return r.ocr }
+
 // Warm fills the compilation cache, so that the first PDF does not wait for it. A worker calls it
 // in the background when it starts.
 func (r *Runner) Warm(ctx context.Context) error {
-	d, err := r.run(ctx, job{Limits: r.limits, CacheDir: r.cacheDir}, nil)
+	d, err := r.read(ctx, job{Limits: r.limits, CacheDir: r.cacheDir}, nil)
 	if err != nil {
 		return err
 	}
@@ -80,97 +87,108 @@ func (r *Runner) Warm(ctx context.Context) error {
 }
 
 // Extract reads the document at path, which must not change meanwhile. It waits for a free slot. The
-// caller closes what it gives.
+// caller closes what it gives. told hears, from 0 to 1, how far the recognition of pictures is, which takes seconds for each page.
 //
 // A *[Failure] says what is wrong with the document; ctx's error says that the work was called off;
 // any other error is about the machine and worth another try.
-func (r *Runner) Extract(ctx context.Context, path string, format Format) (*Document, error) {
+func (r *Runner) Extract(ctx context.Context, path string, format Format, told func(done float64)) (*Document, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("extract: open the document: %w", err)
 	}
 	defer file.Close() //nolint:errcheck // opened for reading only
-	return r.run(ctx, job{Format: format, Limits: r.limits, CacheDir: r.cacheDir}, file)
+	scans := r.ocr != nil && format == PDF
+	d, err := r.read(ctx, job{Format: format, Limits: r.limits, CacheDir: r.cacheDir, Blank: scans}, file)
+	if err != nil || !scans {
+		return d, err
+	}
+	whole, err := r.recognise(ctx, file, d, told)
+	if err != nil {
+		return nil, errors.Join(err, whole.Close())
+	}
+	return whole, nil
 }
 
-func (r *Runner) run(ctx context.Context, work job, file *os.File) (*Document, error) {
+// read has a child read a document.
+func (r *Runner) read(ctx context.Context, work job, in io.Reader) (d *Document, err error) {
+	err = r.run(ctx, work, in, func(out io.Reader) (err error) {
+		d, err = readAnswer(out, r.limits)
+		return err
+	})
+	if err != nil && d != nil {
+		_ = d.Close()
+		d = nil
+	}
+	return d, err
+}
+
+// run has a child do a job when a slot is free. in is its standard input, or nil; take takes its answer.
+func (r *Runner) run(ctx context.Context, work job, in io.Reader, take func(io.Reader) error) error {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	input, err := json.Marshal(work)
 	if err != nil {
-		return nil, fmt.Errorf("extract: %w", err)
+		return fmt.Errorf("extract: %w", err)
 	}
-	type outcome struct {
-		document *Document
-		err      error
-	}
-	done := make(chan outcome, 1)
+	done := make(chan error, 1)
 	go func() {
 		// The kernel ends the child when the thread that started it ends (prctl(2),
 		// PR_SET_PDEATHSIG), so this goroutine keeps its thread to itself until the child is gone.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		document, err := r.supervise(ctx, string(input), file)
-		done <- outcome{document, err}
+		done <- r.supervise(ctx, work.Limits, string(input), in, take)
 	}()
-	out := <-done
-	return out.document, out.err
+	return <-done
 }
 
 // supervise starts a child, watches over it and takes its answer.
-func (r *Runner) supervise(ctx context.Context, input string, file *os.File) (*Document, error) {
-	limited, cancel := context.WithTimeout(ctx, r.limits.Time)
+func (r *Runner) supervise(ctx context.Context, limits Limits, input string, in io.Reader, take func(io.Reader) error) error {
+	limited, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
 	cmd := exec.CommandContext(limited, ownBinary(), ChildCommand, input)
 	cmd.Env = childEnv()
-	if file != nil {
-		cmd.Stdin = file
-	}
+	cmd.Stdin = in
 	errs := &headBuffer{max: maxStderr}
 	cmd.Stderr = errs
 	cmd.WaitDelay = killDelay
 	setChildAttrs(cmd)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("extract: %w", err)
+		return fmt.Errorf("extract: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("extract: start the child: %w", err)
+		return fmt.Errorf("extract: start the child: %w", err)
 	}
 	var overMemory atomic.Bool
-	stopWatch := watchMemory(cmd.Process.Pid, r.limits.Memory, func() {
+	stopWatch := watchMemory(cmd.Process.Pid, limits.Memory, func() {
 		overMemory.Store(true)
 		cancel()
 	})
-	document, answerErr := readAnswer(stdout, r.limits)
+	answerErr := take(stdout)
 	// Nothing more is wanted: a child that goes on writing ends here.
 	_ = stdout.Close()
 	stopWatch()
 	waitErr := cmd.Wait()
 	r.tellUnconfined(ctx, errs)
-	if answerErr == nil && waitErr == nil {
-		return document, nil
-	}
-	if document != nil {
-		_ = document.Close()
-	}
 	switch {
+	case answerErr == nil && waitErr == nil:
+		return nil
 	case overMemory.Load():
-		return nil, failMemory
+		return failMemory
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return ctx.Err()
 	case limited.Err() != nil:
-		return nil, failTimeout
+		return failTimeout
 	case answerErr != nil && !errors.Is(answerErr, errProtocol):
 		r.logStderr(ctx, errs)
-		return nil, answerErr
+		return answerErr
 	}
 	r.logStderr(ctx, errs)
-	return nil, deathError(waitErr)
+	return deathError(waitErr)
 }
 
 // tellUnconfined logs, once, what a child said of a system that did not let it confine itself.
@@ -212,7 +230,7 @@ func deathError(waitErr error) error {
 // childEnv is all that the child sees of the environment: it needs none of the platform's secrets.
 func childEnv() []string {
 	env := []string{"GOTRACEBACK=single"}
-	for _, name := range []string{"TMPDIR", "SYSTEMROOT", "GOCOVERDIR"} {
+	for _, name := range []string{"TMPDIR", "SYSTEMROOT", "GOCOVERDIR", modelsFolder} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

@@ -66,7 +66,7 @@ func TestRunnerReadsDocuments(t *testing.T) {
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			path := filepath.Join("testdata", test.file)
-			document, err := runner.Extract(t.Context(), path, test.format)
+			document, err := runner.Extract(t.Context(), path, test.format, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestRunnerReadsDocuments(t *testing.T) {
 }
 
 func TestRunnerPassesFailuresOn(t *testing.T) {
-	_, err := testRunner(Limits{}).Extract(t.Context(), "testdata/encrypted.pdf", PDF)
+	_, err := testRunner(Limits{}).Extract(t.Context(), "testdata/encrypted.pdf", PDF, nil)
 	wantReason(t, err, ReasonEncrypted)
 	if err.Error() != "The PDF is encrypted." {
 		t.Errorf("message = %q", err)
@@ -92,7 +92,7 @@ func TestRunnerPassesFailuresOn(t *testing.T) {
 }
 
 func TestRunnerMissingFileIsNoFailure(t *testing.T) {
-	_, err := testRunner(Limits{}).Extract(t.Context(), filepath.Join(t.TempDir(), "gone.txt"), Text)
+	_, err := testRunner(Limits{}).Extract(t.Context(), filepath.Join(t.TempDir(), "gone.txt"), Text, nil)
 	if err == nil || isFailure(err) {
 		t.Errorf("error = %v, want one that is not the document's fault", err)
 	}
@@ -111,7 +111,7 @@ func TestRunnerSurvivesChildren(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := runner.Extract(t.Context(), misbehavingFile(t, name, ""), Text)
+			_, err := runner.Extract(t.Context(), misbehavingFile(t, name, ""), Text, nil)
 			runtime.ReadMemStats(&after)
 			wantReason(t, err, reason)
 			if grown := after.TotalAlloc - before.TotalAlloc; grown > 4<<20 {
@@ -119,13 +119,13 @@ func TestRunnerSurvivesChildren(t *testing.T) {
 			}
 		})
 	}
-	if _, err := runner.Extract(t.Context(), "testdata/cafe.utf8.txt", Text); err != nil {
+	if _, err := runner.Extract(t.Context(), "testdata/cafe.utf8.txt", Text, nil); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
 
 func TestRunnerKilledChildIsNoFailure(t *testing.T) {
-	_, err := testRunner(Limits{}).Extract(t.Context(), misbehavingFile(t, "killed", ""), Text)
+	_, err := testRunner(Limits{}).Extract(t.Context(), misbehavingFile(t, "killed", ""), Text, nil)
 	if err == nil || isFailure(err) {
 		t.Errorf("error = %v, want one that is worth another try", err)
 	}
@@ -133,7 +133,7 @@ func TestRunnerKilledChildIsNoFailure(t *testing.T) {
 
 func TestRunnerDeadline(t *testing.T) {
 	start := time.Now()
-	_, err := testRunner(Limits{Time: 300 * time.Millisecond}).Extract(t.Context(), misbehavingFile(t, "hang", ""), Text)
+	_, err := testRunner(Limits{Time: 300 * time.Millisecond}).Extract(t.Context(), misbehavingFile(t, "hang", ""), Text, nil)
 	wantReason(t, err, ReasonTimeout)
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %v", took)
@@ -146,7 +146,7 @@ func TestRunnerCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := testRunner(Limits{}).Extract(ctx, document, Text)
+		_, err := testRunner(Limits{}).Extract(ctx, document, Text, nil)
 		done <- err
 	}()
 	pid := waitForNumber(t, path)
@@ -191,7 +191,7 @@ func TestRunnerMemoryLimit(t *testing.T) {
 	const limit = 256 << 20
 	path := writeFile(t, "eaten", "")
 	document := misbehavingFile(t, "eat", path)
-	_, err := testRunner(Limits{Memory: limit}).Extract(t.Context(), document, Text)
+	_, err := testRunner(Limits{Memory: limit}).Extract(t.Context(), document, Text, nil)
 	wantReason(t, err, ReasonMemory)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -209,18 +209,18 @@ func TestRunnerWaitsForSlot(t *testing.T) {
 	first, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := runner.Extract(first, document, Text)
+		_, err := runner.Extract(first, document, Text, nil)
 		done <- err
 	}()
 	waitForNumber(t, path)
 	second, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := runner.Extract(second, "testdata/cafe.utf8.txt", Text); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := runner.Extract(second, "testdata/cafe.utf8.txt", Text, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("with the slot taken: %v", err)
 	}
 	stop()
 	<-done
-	if _, err := runner.Extract(t.Context(), "testdata/cafe.utf8.txt", Text); err != nil {
+	if _, err := runner.Extract(t.Context(), "testdata/cafe.utf8.txt", Text, nil); err != nil {
 		t.Errorf("with the slot free: %v", err)
 	}
 }

@@ -100,15 +100,19 @@ func cellsOf(line string, above []string) []string {
 
 var tableMarks = strings.NewReplacer(headCell, "", sameCell, "")
 
-// tableHead finds the header among the first rows, and the last row that belongs to it: one that is said to be, or that looks like one.
+// tableHead finds the header among the first rows, and the last row that belongs to it: one that is said to be, below titles, or that looks
+// like one.
 func tableHead(text string) (head []string, at int) {
 	var rows [][]string
 	said := true
 	var above []string
 	for line := range strings.SplitSeq(text, "\n") {
 		cells := cellsOf(line, above)
-		if said = said && isHead(line); said {
+		switch {
+		case said && isHead(line) && (filled(cells) > 1 || len(cells) == 1 || head != nil):
 			head, at = fallBack(cells, above), len(rows)
+		case head != nil || filled(cells) > 1:
+			said = false
 		}
 		above = cells
 		if rows = append(rows, cells); len(rows) > headRows {

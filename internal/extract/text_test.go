@@ -90,8 +90,12 @@ func TestMarkdownHeadings(t *testing.T) {
 		"sharp":        {"# C#\nx\n", []string{"C#"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			r, err := markdownText(test.text, Limits{}.withDefaults())
+			if err != nil || r.Text != test.text {
+				t.Errorf("%q, %v, want %q", r.Text, err, test.text)
+			}
 			var got []string
-			for _, m := range markdownMarks(test.text) {
+			for _, m := range r.Marks {
 				got = append(got, m.Heading)
 			}
 			if !slices.Equal(got, test.want) {

@@ -18,11 +18,24 @@ type job struct {
 	Format   Format
 	Limits   Limits
 	CacheDir string
+	// Blank tells that a PDF without text is no fault: its pages are drawn next.
+	Blank bool
+	// Page is the page to draw, from 1; 0 for the text of all.
+	Page int
+	// Recognise is set for a child that reads a picture instead of a document.
+	Recognise *recognition
+}
+
+// childAnswer is what a child gives: a result, or a picture.
+type childAnswer struct {
+	result  *Result
+	picture *picture
 }
 
 // The child answers on its standard output with one of these bytes and what belongs to it.
 const (
 	answerResult  = 'R' // a Result, see writeResult
+	answerPicture = 'P' // a page, see writePicture
 	answerFailure = 'F' // a Failure as JSON
 	answerError   = 'E' // the text of an error that is not the document's fault
 )
@@ -33,12 +46,14 @@ const maxMessage = 4 << 10
 var errProtocol = errors.New("extract: the child's answer is malformed")
 
 // writeAnswer sends what the reader gave.
-func writeAnswer(out io.Writer, result *Result, err error) error {
+func writeAnswer(out io.Writer, a childAnswer, err error) error {
 	w := bufio.NewWriterSize(out, 64<<10)
 	var failure *Failure
 	switch {
+	case err == nil && a.picture != nil:
+		writePicture(w, a.picture)
 	case err == nil:
-		writeResult(w, result)
+		writeResult(w, a.result)
 	case errors.As(err, &failure):
 		text, jsonErr := json.Marshal(failure)
 		if jsonErr != nil {
@@ -95,21 +110,27 @@ func readAnswer(in io.Reader, limits Limits) (*Document, error) {
 	if err != nil {
 		return nil, errProtocol
 	}
-	switch kind {
-	case answerResult:
+	if kind == answerResult {
 		return r.document(limits)
+	}
+	return nil, r.fault(kind)
+}
+
+// fault takes an answer that is none: a *Failure, or another error.
+func (r *answerReader) fault(kind byte) error {
+	switch kind {
 	case answerFailure:
 		failure := new(Failure)
 		if err := json.Unmarshal([]byte(r.text(maxMessage)), failure); err != nil || r.bad || failure.Message == "" {
-			return nil, errProtocol
+			return errProtocol
 		}
-		return nil, failure
+		return failure
 	case answerError:
 		if text := r.text(maxMessage); !r.bad {
-			return nil, fmt.Errorf("extract: child: %s", text)
+			return fmt.Errorf("extract: child: %s", text)
 		}
 	}
-	return nil, errProtocol
+	return errProtocol
 }
 
 // answerReader reads values until the first bad one, after which all are zero.

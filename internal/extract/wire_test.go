@@ -63,7 +63,7 @@ func TestAnswerRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := genResult(t)
 		var wire bytes.Buffer
-		if err := writeAnswer(&wire, want, nil); err != nil {
+		if err := writeAnswer(&wire, childAnswer{result: want}, nil); err != nil {
 			t.Fatal(err)
 		}
 		got, err := readAnswer(&wire, Limits{}.withDefaults())
@@ -78,7 +78,7 @@ func TestAnswerRoundTrip(t *testing.T) {
 func TestLongAnswer(t *testing.T) {
 	want := &Result{Text: "x" + strings.Repeat("文", 100_000), Marks: []Mark{{Offset: 1, Page: 1}, {Offset: 30_001, Row: 2, Heading: "文"}}, Pages: 1}
 	var wire bytes.Buffer
-	if err := writeAnswer(&wire, want, nil); err != nil {
+	if err := writeAnswer(&wire, childAnswer{result: want}, nil); err != nil {
 		t.Fatal(err)
 	}
 	sent := wire.Bytes()
@@ -98,7 +98,7 @@ func TestNothingIsLeft(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	var wire bytes.Buffer
-	if err := writeAnswer(&wire, &Result{Text: "text"}, nil); err != nil {
+	if err := writeAnswer(&wire, childAnswer{result: &Result{Text: "text"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, sent := range [][]byte{wire.Bytes(), wire.Bytes()[:8]} {
@@ -113,7 +113,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 func TestAnswerOverTheLimit(t *testing.T) {
 	var wire bytes.Buffer
-	if err := writeAnswer(&wire, &Result{Text: "four"}, nil); err != nil {
+	if err := writeAnswer(&wire, childAnswer{result: &Result{Text: "four"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readAnswer(&wire, Limits{Text: 3}.withDefaults()); !errors.Is(err, errProtocol) {
@@ -124,7 +124,7 @@ func TestAnswerOverTheLimit(t *testing.T) {
 func TestAnswerErrors(t *testing.T) {
 	for _, want := range []error{failDamaged, failTimeout} {
 		var wire bytes.Buffer
-		if err := writeAnswer(&wire, nil, want); err != nil {
+		if err := writeAnswer(&wire, childAnswer{}, want); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := readAnswer(&wire, Limits{}.withDefaults()); !errors.Is(err, want) {
@@ -132,7 +132,7 @@ func TestAnswerErrors(t *testing.T) {
 		}
 	}
 	var wire bytes.Buffer
-	if err := writeAnswer(&wire, nil, errors.New("disk on fire")); err != nil {
+	if err := writeAnswer(&wire, childAnswer{}, errors.New("disk on fire")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readAnswer(&wire, Limits{}.withDefaults()); err == nil || isFailure(err) || !strings.Contains(err.Error(), "disk on fire") {
@@ -144,7 +144,7 @@ func TestAnswerErrors(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	for _, r := range []*Result{{}, {Text: "ab", Marks: []Mark{{Offset: 1, Page: 2, Heading: "b"}}, Pages: 2}} {
 		var wire bytes.Buffer
-		if err := writeAnswer(&wire, r, nil); err != nil {
+		if err := writeAnswer(&wire, childAnswer{result: r}, nil); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(wire.Bytes())

@@ -1,6 +1,10 @@
 package vector
 
-import "canopy/internal/models/lexical"
+import (
+	"math"
+
+	"canopy/internal/models/lexical"
+)
 
 // Asked is a query as an index weighs it.
 type Asked struct {
@@ -11,6 +15,8 @@ type Asked struct {
 	// weights are what its buckets weigh for Cover, whether they occur or not, and total is their sum.
 	weights map[uint32]float32
 	total   float32
+	// words are its words that have parts.
+	words []lexical.Word
 }
 
 // component is one bucket of a query with its weight, times the factor by which the model counts it in a chunk. Its postings are looked up twice, to count and to score them: to
@@ -23,6 +29,13 @@ type component struct {
 // usual is how many chunks without a word are taken for granted where words are weighed for Cover: in a few, those that no chunk has would
 // weigh more than all that some have.
 const usual = 10
+
+// AskText is Ask for the text of a query, of which Cover then also knows the words.
+func (x *Sparse) AskText(text string) *Asked {
+	a := x.Ask(x.model.Embed(text))
+	a.words = x.model.Words(text)
+	return a
+}
 
 // Ask weighs the components of a query by the inverse document frequency within this whole index.
 func (x *Sparse) Ask(query lexical.Vector) *Asked {
@@ -66,14 +79,43 @@ func (a *Asked) search(f Filter) *top {
 	return best
 }
 
-// Cover tells which part of what the query weighs occurs in a text, 0 to 1, however long the text is.
+// Cover tells which part of what the query weighs occurs in a text, 0 to 1, however long the text is. A word that occurs in another form
+// counts in part.
 func (a *Asked) Cover(text string) float64 {
 	if a.total == 0 {
 		return 0
 	}
 	var covered float32
+	found := map[uint32]bool{}
 	for _, c := range a.x.model.Embed(text) {
-		covered += a.weights[c.Bucket]
+		if weight := a.weights[c.Bucket]; weight > 0 {
+			covered += weight
+			found[c.Bucket] = true
+		}
+	}
+	for _, word := range a.words {
+		if !found[word.Bucket] {
+			covered += a.weights[word.Bucket] * likeness(word.Parts, found)
+		}
 	}
 	return float64(min(1, covered/a.total)) // rounding can pass 1
+}
+
+// leastLike is the share of a word's parts that a text must have for a form of the word to be in it.
+const leastLike = 1. / 3
+
+// likeness tells how much a word, which is not in a text itself, is like what the text has: by the share of its parts that it has, of which
+// its ending has about half.
+func likeness(parts []uint32, found map[uint32]bool) float32 {
+	n := 0
+	for _, part := range parts {
+		if found[part] {
+			n++
+		}
+	}
+	share := float64(n) / float64(len(parts))
+	if share < leastLike {
+		return 0
+	}
+	return float32(math.Sqrt(share))
 }

@@ -24,6 +24,19 @@ func TestCover(t *testing.T) {
 	}
 }
 
+// TestCoverOfForms: a word in another form counts, but less than the word itself, and one that is like it in little does not.
+func TestCoverOfForms(t *testing.T) {
+	b := NewSparseBuilder(lexical.Two, nil)
+	for i, text := range []string{"Die Überwachungsanlage steht im Keller.", "Der Garten blüht.", "Das Haus ist alt."} {
+		b.Add(SparseRow{Chunk: int64(i), Document: 1, Vector: lexical.Two.Embed(text)})
+	}
+	a := b.Build().AskText("Überwachungsanlagen")
+	same, other, little := a.Cover("Überwachungsanlagen"), a.Cover("Überwachungskamera"), a.Cover("Überweisung")
+	if same < 0.99 || other >= same || other < 0.3 || little > 0.2 {
+		t.Errorf("%.2f of itself, %.2f of a word with the same beginning, %.2f of another", same, other, little)
+	}
+}
+
 // TestCoverOfFew: in the only chunk there is, a word that it lacks does not weigh more than those that it has.
 func TestCoverOfFew(t *testing.T) {
 	const answer = "Bees make honey. Honey keeps for years when it is dry."

@@ -15,13 +15,21 @@ type Model struct {
 	Factor func(bucket uint32) float32
 	// Counts tells whether a bucket of a question counts that df of n texts have.
 	Counts func(bucket uint32, n, df int) bool
+	// Words gives the distinct words of a text that have parts; none where the model knows no parts.
+	Words func(text string) []Word
+}
+
+// Word is a word by its bucket, and those of its parts.
+type Word struct {
+	Bucket uint32
+	Parts  []uint32
 }
 
 // One is the first model.
-var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bitsOne, Embed: Embed, Factor: func(uint32) float32 { return 1 }, Counts: func(uint32, int, int) bool { return true }}
+var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bitsOne, Embed: Embed, Factor: func(uint32) float32 { return 1 }, Counts: func(uint32, int, int) bool { return true }, Words: func(string) []Word { return nil }}
 
 // Two is the model for texts of many languages.
-var Two = &Model{Name: "canopy-lexical-2", Mark: 2, Bits: bitsTwo, Embed: embedTwo, Factor: factorTwo, Counts: countsTwo}
+var Two = &Model{Name: "canopy-lexical-2", Mark: 2, Bits: bitsTwo, Embed: embedTwo, Factor: factorTwo, Counts: countsTwo, Words: wordsTwo}
 
 var models = []*Model{One, Two}
 

@@ -54,6 +54,22 @@ type features struct {
 
 // embedTwo returns the vector of a text by the second model.
 func embedTwo(text string) Vector {
+	f := featuresOf(text)
+	sortBuckets(f.parts, bitsTwo)
+	return sumTwo(append(f.raw, slices.Compact(f.parts)...))
+}
+
+// wordsTwo gives the words of a text with their parts.
+func wordsTwo(text string) (list []Word) {
+	for _, word := range featuresOf(text).seen {
+		if word != nil {
+			list = append(list, Word{word.bucket, word.parts})
+		}
+	}
+	return list
+}
+
+func featuresOf(text string) *features {
 	text = norm.NFKC.String(text)
 	f := &features{tongue: tongueOf(text), raw: make([]uint32, 0, len(text)/2), parts: make([]uint32, 0, len(text)/2), seen: make([]*known, 1<<bits.Len(uint(len(text)/3)))}
 	var head string // letters right before, which may belong to a number: ISO 9001
@@ -72,8 +88,7 @@ func embedTwo(text string) Vector {
 			}
 		}
 	}
-	sortBuckets(f.parts, bitsTwo)
-	return sumTwo(append(f.raw, slices.Compact(f.parts)...))
+	return f
 }
 
 func firstRune(s string) rune {

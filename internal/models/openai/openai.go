@@ -40,6 +40,7 @@ const (
 // Config of a client. Zero values mean the defaults.
 type Config struct {
 	URL           string        // of the server, with or without a version such as /v1 at its end
+	Unversioned   bool          // the URL is taken as it is: no version is added to it
 	Key           string        // sent as a bearer token when not empty; in no log and no error
 	Timeout       time.Duration // of one attempt, its whole answer included
 	Attempts      int
@@ -103,7 +104,7 @@ func New(config Config) (*Client, error) {
 		return nil, fmt.Errorf("%w: the key holds a line break", ErrConfig)
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
-	if !version.MatchString(u.Path) {
+	if !config.Unversioned && !version.MatchString(u.Path) {
 		u.Path += "/v1"
 	}
 	return &Client{config: withDefaults(config), base: u.String(), http: newHTTPClient()}, nil
