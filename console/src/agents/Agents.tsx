@@ -14,7 +14,7 @@ import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
 import { Agents as Ask, AgentsOf, type AgentsResult } from "./agents.gql";
 import { Head } from "./Head";
-import { type AgentsSearch, states } from "./routes";
+import { type AgentsSearch, states } from "./address";
 import { AgentState } from "./State";
 
 const filters = { runnable: { runnable: true }, unpublished: { enabled: true, runnable: false }, disabled: { enabled: false } } as const;

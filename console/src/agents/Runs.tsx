@@ -13,7 +13,7 @@ import { TimeFilter } from "../ui/TimeFilter";
 import { When } from "../ui/When";
 import { AgentNames, Runs as Ask } from "./agents.gql";
 import { Head } from "./Head";
-import { type RunsSearch, statuses } from "./routes";
+import { type RunsSearch, statuses } from "./address";
 import { RunState } from "./State";
 import { took } from "./time";
 

@@ -1,7 +1,7 @@
 import { Badge } from "@mantine/core";
 import { IconAlertTriangle, IconCheck, IconClock, IconPencil, IconPlayerPause } from "@tabler/icons-react";
 import { useText } from "../text";
-import type { statuses } from "./routes";
+import type { statuses } from "./address";
 
 const ofAgents = {
   runnable: { color: "canopy", icon: IconCheck },

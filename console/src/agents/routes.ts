@@ -1,20 +1,10 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { oneOf, text, within } from "../app/address";
 import { inside } from "../app/roots";
-import { type Time, timeOf } from "../ui/since";
+import { timeOf } from "../ui/since";
+import { agentOrders, type AgentsSearch, type RevisionsSearch, type RunsSearch, states, statuses, type TestSearch } from "./address";
 
 type Given = Record<string, unknown>;
-
-export const states = ["runnable", "unpublished", "disabled"] as const;
-export const agentOrders = ["name", "newest"] as const;
-
-export interface AgentsSearch {
-  find?: string | undefined;
-  state?: (typeof states)[number] | undefined;
-  order?: (typeof agentOrders)[number] | undefined;
-  /** The company whose agents are shown; the caller's own without it. */
-  company?: number | undefined;
-}
 
 const list = createRoute({
   getParentRoute: () => inside,
@@ -24,14 +14,6 @@ const list = createRoute({
   }),
   component: lazyRouteComponent(() => import("./Agents"), "Agents"),
 });
-
-export const statuses = ["running", "finished", "failed"] as const;
-
-export interface RunsSearch {
-  agent?: number | undefined;
-  status?: (typeof statuses)[number] | undefined;
-  time?: Time | undefined;
-}
 
 const runs = createRoute({
   getParentRoute: () => inside,
@@ -43,16 +25,6 @@ const runs = createRoute({
 });
 
 const secrets = createRoute({ getParentRoute: () => inside, path: "/agents/secrets", component: lazyRouteComponent(() => import("./Secrets"), "Secrets") });
-
-export interface RevisionsSearch {
-  /** The global id of the revision that is shown. */
-  revision?: string | undefined;
-}
-
-export interface TestSearch {
-  /** The run that is shown. */
-  run?: string | undefined;
-}
 
 const agent = createRoute({
   getParentRoute: () => inside,

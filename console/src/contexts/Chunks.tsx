@@ -8,7 +8,7 @@ import { Problem } from "../ui/Problem";
 import { type ChunksResult, Chunks as Ask } from "./contexts.gql";
 import { Marked, type Span } from "./Marked";
 import { placeOf } from "./place";
-import type { DocumentSearch } from "./routes";
+import type { DocumentSearch } from "./address";
 
 type Chunk = NonNullable<ChunksResult["documents"]["nodes"][number]["chunks"]>["nodes"][number];
 

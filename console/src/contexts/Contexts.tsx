@@ -14,7 +14,7 @@ import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
 import { Contexts as Ask } from "./contexts.gql";
 import "./contexts.css";
-import type { ContextsSearch } from "./routes";
+import type { ContextsSearch } from "./address";
 import { Shared } from "./Shared";
 
 /** The contexts of one's account. */

@@ -20,7 +20,7 @@ import { DeleteDocument, Document as Ask, type DocumentResult, ReprocessDocument
 import { formatOf } from "./files";
 import { Download, Original } from "./Original";
 import { PageBox } from "./PageBox";
-import { besides } from "./routes";
+import { besides } from "./address";
 import { Status } from "./Status";
 
 type Whole = DocumentResult["documents"]["nodes"][number];

@@ -16,7 +16,7 @@ import { ContextHead, useContextOf } from "./Context";
 import { Documents as Ask } from "./contexts.gql";
 import { Failed } from "./Failed";
 import { formatOf } from "./files";
-import { documentOrders, type DocumentsSearch, statuses } from "./routes";
+import { documentOrders, type DocumentsSearch, statuses } from "./address";
 import { Searchable } from "./Searchable";
 import { Status } from "./Status";
 import { UploadPanel } from "./UploadPanel";

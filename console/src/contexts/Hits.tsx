@@ -9,7 +9,7 @@ import type { Whole } from "./Context";
 import { SearchContext, type SearchContextResult } from "./contexts.gql";
 import { Passage } from "./Passage";
 import { placeOf } from "./place";
-import type { PromptSearch } from "./routes";
+import type { PromptSearch } from "./address";
 
 /** What a search found, best first. */
 export function Hits({ context, search, prompt }: { context: Whole; search: PromptSearch; prompt: string }) {

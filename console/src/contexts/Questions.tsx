@@ -8,7 +8,7 @@ import { Problem } from "../ui/Problem";
 import { When } from "../ui/When";
 import { ContextHead, useContextOf, type Whole } from "./Context";
 import { Questions as AskQuestions, type QuestionsResult } from "./contexts.gql";
-import { findings, type QuestionsSearch } from "./routes";
+import { findings, type QuestionsSearch } from "./address";
 
 type Row = NonNullable<QuestionsResult["context"]>["missed"]["nodes"][number];
 

@@ -6,7 +6,7 @@ import { useText } from "../text";
 import { Begin } from "./Begin";
 import { ContextHead, useContextOf, type Whole } from "./Context";
 import { Hits } from "./Hits";
-import { modes, type PromptSearch } from "./routes";
+import { modes, type PromptSearch } from "./address";
 
 /** Finds pieces of a context's documents. What is asked stands in the address. */
 export function Search() {

@@ -9,7 +9,7 @@ import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { UpdateContext } from "./contexts.gql";
 import type { Whole } from "./Context";
-import { modes } from "./routes";
+import { modes } from "./address";
 
 /** As it stands in the fields. */
 function formOf(context: Whole) {

@@ -1,15 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { inside } from "../app/roots";
 import { oneOf, text, within } from "../app/address";
-
-const shares = ["private", "shared"] as const;
-const contextOrders = ["name", "newest"] as const;
-
-export interface ContextsSearch {
-  find?: string | undefined;
-  share?: (typeof shares)[number] | undefined;
-  order?: (typeof contextOrders)[number] | undefined;
-}
+import { besides, contextOrders, type ContextsSearch, documentOrders, type DocumentSearch, type DocumentsSearch, findings, modes, type PromptSearch, type QuestionSearch, type QuestionsSearch, shares, statuses } from "./address";
 
 const list = createRoute({
   getParentRoute: () => inside,
@@ -32,15 +24,6 @@ const one = createRoute({
   component: lazyRouteComponent(() => import("./Context"), "Context"),
 });
 
-export const statuses = ["pending", "processing", "ready", "failed"] as const;
-export const documentOrders = ["newest", "name", "size", "status"] as const;
-
-export interface DocumentsSearch {
-  find?: string | undefined;
-  status?: (typeof statuses)[number] | undefined;
-  order?: (typeof documentOrders)[number] | undefined;
-}
-
 const documents = createRoute({
   getParentRoute: () => one,
   path: "/",
@@ -49,15 +32,6 @@ const documents = createRoute({
   }),
   component: lazyRouteComponent(() => import("./Documents"), "Documents"),
 });
-
-export const modes = ["SEMANTIC", "LEXICAL", "HYBRID"] as const;
-
-export interface PromptSearch {
-  prompt?: string | undefined;
-  topN?: number | undefined;
-  threshold?: number | undefined;
-  mode?: (typeof modes)[number] | undefined;
-}
 
 const search = createRoute({
   getParentRoute: () => one,
@@ -68,22 +42,12 @@ const search = createRoute({
   component: lazyRouteComponent(() => import("./Search"), "Search"),
 });
 
-export interface QuestionSearch {
-  prompt?: string | undefined;
-}
-
 const ask = createRoute({
   getParentRoute: () => one,
   path: "/ask",
   validateSearch: ({ prompt }: Record<string, unknown>): QuestionSearch => ({ prompt: text(prompt) }),
   component: lazyRouteComponent(() => import("./Ask"), "Ask"),
 });
-
-export const findings = ["nothing", "little"] as const;
-
-export interface QuestionsSearch {
-  found?: (typeof findings)[number] | undefined;
-}
 
 const questions = createRoute({
   getParentRoute: () => one,
@@ -97,24 +61,6 @@ const settings = createRoute({
   path: "/settings",
   component: lazyRouteComponent(() => import("./Settings"), "Settings"),
 });
-
-export interface DocumentSearch {
-  /** The chunk to open at, counted from 0. */
-  chunk?: number | undefined;
-  /** What was searched for: its words are marked. */
-  prompt?: string | undefined;
-  /** Where what was cited begins in the chunk, and where it ends, in characters: then that is marked. */
-  from?: number | undefined;
-  to?: number | undefined;
-  /** The page to show, counted from 1. */
-  page?: number | undefined;
-  /** How the text is shown; as the pieces that are searched by default. */
-  as?: "text" | undefined;
-  /** What is shown beside the text; the file by default, where there is room for it. */
-  beside?: (typeof besides)[number] | undefined;
-}
-
-export const besides = ["file", "about"] as const;
 
 const counted = (value: unknown) => within(0, Number.MAX_SAFE_INTEGER, value);
 

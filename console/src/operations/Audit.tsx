@@ -16,7 +16,7 @@ import { useSince } from "../ui/since";
 import { TimeFilter } from "../ui/TimeFilter";
 import { When } from "../ui/When";
 import { Actor, AuditActions, AuditEvents, AuditEventTold } from "./operations.gql";
-import { type AuditSearch } from "./routes";
+import { type AuditSearch } from "./address";
 
 const filter = { flex: "1 1 9rem", maw: "16rem" } as const;
 

@@ -4,7 +4,7 @@ import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { CompanyLink } from "./CompanyLink";
 import { Busiest as Ask } from "./operations.gql";
-import { measures, type OperationsSearch } from "./routes";
+import { measures, type OperationsSearch } from "./address";
 import { Section } from "./Section";
 import { useKept } from "./useKept";
 

@@ -1,23 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { inside } from "../app/roots";
-import { type Time, timeOf } from "../ui/since";
-
-/** What is counted of companies, and compared. */
-export const measures = ["RUNS_PER_DAY", "CONCURRENT_RUNS", "DELIVERIES_PER_DAY", "MAILS_PER_DAY", "EMBEDDING_TOKENS_PER_DAY", "STORAGE_BYTES", "DOCUMENTS", "USERS", "CUSTOMERS"] as const;
-
-export interface OperationsSearch {
-  by?: (typeof measures)[number] | undefined;
-}
-
-export interface AuditSearch {
-  action?: string | undefined;
-  /** Who has done it. */
-  actor?: number | undefined;
-  company?: number | undefined;
-  /** What it was done to, as Type:id. */
-  object?: string | undefined;
-  time?: Time | undefined;
-}
+import { timeOf } from "../ui/since";
+import { type AuditSearch, measures, type OperationsSearch } from "./address";
 
 type Given = Record<string, unknown>;
 

@@ -14,7 +14,7 @@ import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
 import { CompanyPill } from "./CompanyPill";
 import { People as Ask } from "./people.gql";
-import type { PeopleSearch } from "./routes";
+import type { PeopleSearch } from "./address";
 
 /** The people within reach, and beside them the one that is open. */
 export function People() {

@@ -1,12 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { inside } from "../app/roots";
-
-export interface PeopleSearch {
-  find?: string | undefined;
-  /** The company whose people are shown; those of all within reach without it. */
-  company?: number | undefined;
-  password?: "yes" | "no" | undefined;
-}
+import type { PeopleSearch } from "./address";
 
 const list = createRoute({
   getParentRoute: () => inside,

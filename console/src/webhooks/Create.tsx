@@ -5,7 +5,7 @@ import { useText } from "../text";
 import { SidePanel } from "../ui/SidePanel";
 import { useBase } from "./base";
 import { DestinationForm } from "./Form";
-import type { DestinationsSearch } from "./routes";
+import type { DestinationsSearch } from "./address";
 import { Secret } from "./Secret";
 import { CreateDestination } from "./webhooks.gql";
 

@@ -12,7 +12,7 @@ import { TimeFilter } from "../ui/TimeFilter";
 import { When } from "../ui/When";
 import { useBase } from "./base";
 import { Head } from "./Head";
-import { type DeliveriesSearch, statuses } from "./routes";
+import { type DeliveriesSearch, statuses } from "./address";
 import { DeliveryState } from "./State";
 import { useLive } from "./useLive";
 import { Catalog, Deliveries as Ask, DestinationNames } from "./webhooks.gql";

@@ -12,7 +12,7 @@ import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
 import { useBase } from "./base";
 import { Head } from "./Head";
-import type { DestinationsSearch } from "./routes";
+import type { DestinationsSearch } from "./address";
 import { State, stateOf } from "./State";
 import { useDayAgo } from "../ui/since";
 import { Destinations as Ask } from "./webhooks.gql";

@@ -9,7 +9,7 @@ import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { useBase } from "./base";
 import { Head } from "./Head";
-import type { EventsSearch } from "./routes";
+import type { EventsSearch } from "./address";
 import { Catalog } from "./webhooks.gql";
 
 const nothing = () => undefined;

@@ -1,7 +1,7 @@
 import { Badge } from "@mantine/core";
 import { IconAlertTriangle, IconBan, IconCheck, IconClock, IconPlayerPause } from "@tabler/icons-react";
 import { useText } from "../text";
-import type { statuses } from "./routes";
+import type { statuses } from "./address";
 
 type Status = (typeof statuses)[number];
 

@@ -1,24 +1,7 @@
 import { type AnyRoute, createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { inside } from "../app/roots";
-import { type Time, timeOf } from "../ui/since";
-
-export interface DestinationsSearch {
-  /** The company whose destinations are shown; the caller's own without it. */
-  company?: number | undefined;
-}
-
-export const statuses = ["pending", "delivered", "failed", "blocked"] as const;
-
-export interface DeliveriesSearch extends DestinationsSearch {
-  destination?: number | undefined;
-  status?: (typeof statuses)[number] | undefined;
-  type?: string | undefined;
-  time?: Time | undefined;
-}
-
-export interface EventsSearch {
-  find?: string | undefined;
-}
+import { timeOf } from "../ui/since";
+import { type DeliveriesSearch, type DestinationsSearch, type EventsSearch, statuses } from "./address";
 
 type Given = Record<string, unknown>;
 

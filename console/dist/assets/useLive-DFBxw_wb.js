@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-DG4mg_1T.js";import{o as t}from"./webhooks.gql-TXAb-qKT.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};
