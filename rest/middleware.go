@@ -109,6 +109,12 @@ func endTurn(ctx context.Context) {
 	}
 }
 
+// unwrap gives the request behind an operation with the operation's context, which knows the caller.
+func unwrap(hc huma.Context) (*http.Request, http.ResponseWriter) {
+	r, w := humago.Unwrap(hc)
+	return r.WithContext(hc.Context()), w
+}
+
 // takeBody reads a body of the wanted type, and waits for the turn to look at it, which leave ends.
 func takeBody(hc huma.Context, wanted string, required bool) (body []byte, leave func(), p *Problem) {
 	ctx := hc.Context()
@@ -116,7 +122,7 @@ func takeBody(hc huma.Context, wanted string, required bool) (body []byte, leave
 	if !isOfType(hc.Header("Content-Type"), wanted) {
 		return nil, leave, statusProblem(ctx, http.StatusUnsupportedMediaType, "the body must be "+wanted)
 	}
-	r, w := humago.Unwrap(hc)
+	r, w := unwrap(hc)
 	body, err := intake.ReadBody(w, r)
 	if err != nil {
 		return nil, leave, bodyProblem(ctx, err, body, wanted)

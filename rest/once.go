@@ -32,7 +32,7 @@ func (a *api) once(hc huma.Context, next func(huma.Context)) {
 		next(hc)
 		return
 	}
-	r, w := humago.Unwrap(hc)
+	r, w := unwrap(hc)
 	key, err := intake.IdempotencyKey(r)
 	if err != nil {
 		tell(hc, a.failure(hc.Context(), err))
@@ -44,7 +44,7 @@ func (a *api) once(hc huma.Context, next func(huma.Context)) {
 	}
 	body, err := intake.Preview(w, r)
 	if err != nil {
-		next(hc) // which tells what is wrong with it
+		next(humago.NewContext(hc.Operation(), r, w)) // which tells what is wrong with it
 		return
 	}
 	ctx, end := web.Carry(hc.Context())
