@@ -39,7 +39,7 @@ func restrictFiles(folders ...string) error {
 func allowReading(ruleset int, folder string) error {
 	fd, err := unix.Open(folder, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil //nolint:nilerr // then there is nothing to be read
+		return nil // there is nothing to be read then
 	}
 	defer unix.Close(fd) //nolint:errcheck // it was only asked for
 	rule := unix.LandlockPathBeneathAttr{
