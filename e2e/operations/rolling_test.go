@@ -146,7 +146,7 @@ func TestRollingRestart(t *testing.T) {
 	const requests = 2_000
 	s := platform.Start(t)
 	token := s.Root()
-	f := newFleet(t, s, func(address string) *platform.ProgramProcess { return server(t, s, address) })
+	f := newFleet(t, func(address string) *platform.ProgramProcess { return server(t, s, address) })
 	f.under(t, token, requests, func() {
 		for i := range f.servers {
 			f.replace(t, i, func(address string) *platform.ProgramProcess { return server(t, s, address) })
@@ -162,7 +162,7 @@ type fleet struct {
 }
 
 // newFleet starts them, and waits until all are ready.
-func newFleet(t *testing.T, s *platform.Platform, start func(address string) *platform.ProgramProcess) *fleet {
+func newFleet(t *testing.T, start func(address string) *platform.ProgramProcess) *fleet {
 	t.Helper()
 	f := &fleet{}
 	for range 3 {

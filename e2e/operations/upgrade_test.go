@@ -38,7 +38,7 @@ func TestRollingUpgrade(t *testing.T) {
 		return p
 	}
 	now := func(address string) *platform.ProgramProcess { return server(t, s, address) }
-	f := newFleet(t, s, before)
+	f := newFleet(t, before)
 	f.under(t, token, 2_000, func() {
 		f.more(t)
 		if _, err := m.Up(t.Context()); err != nil {

@@ -144,12 +144,12 @@ func (m metricsHalf) Export(_ context.Context, in *metricsv1.ExportMetricsServic
 	return &metricsv1.ExportMetricsServiceResponse{}, nil
 }
 
-// trace gives the spans of a trace that have come so far.
-func (c *collector) trace(id string) (list []*tracepb.Span) {
+// trace gives the spans of the tests' trace that have come so far.
+func (c *collector) trace() (list []*tracepb.Span) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.spans {
-		if hex.EncodeToString(s.GetTraceId()) == id {
+		if hex.EncodeToString(s.GetTraceId()) == traceID {
 			list = append(list, s)
 		}
 	}

@@ -36,19 +36,19 @@ func observed(t *testing.T, c *collector, change ...func(*config.Config)) *platf
 	})...)
 }
 
-// traced asks within the test's trace.
-func traced(s *platform.Platform, status int, method, path, token string, body any) platform.Answer {
+// traced posts within the test's trace.
+func traced(s *platform.Platform, status int, path, token string, body any) platform.Answer {
 	s.T.Helper()
-	a := s.Send(tracedRequest(s.T, method, s.URL+path, token, body))
+	a := s.Send(tracedRequest(s.T, s.URL+path, token, body))
 	if a.Status != status {
-		s.T.Fatalf("%s %s: %d %s", method, path, a.Status, a.Body)
+		s.T.Fatalf("%s: %d %s", path, a.Status, a.Body)
 	}
 	return a
 }
 
-func tracedRequest(t testing.TB, method, url, token string, body any) *http.Request {
+func tracedRequest(t testing.TB, url, token string, body any) *http.Request {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(string(platform.MustJSON(t, body))))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(string(platform.MustJSON(t, body))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,12 +89,12 @@ func TestOneTraceToTheLastAttempt(t *testing.T) {
 		{"id":"said","type":"ask","contextId":%d,"prompt":"Honey keeps how many years?","minRelevance":0.1},
 		{"id":"post","type":"http","method":"POST","url":%q,"body":{"type":"step","id":"honeycomb"}}],"output":{"said":"{{ steps.said.text }}"}}`, larder, stepped.URL))
 
-	key := platform.Member(t, traced(s, 202, "POST", "/CognitiveDiagram/"+platform.Decimal(agent)+"/ExecuteAsJob", builder, object{}).JSON(t), "jobKey").(string)
+	key := platform.Member(t, traced(s, 202, "/CognitiveDiagram/"+platform.Decimal(agent)+"/ExecuteAsJob", builder, object{}).JSON(t), "jobKey").(string)
 	if a := s.Poll(builder, key); a.Status != http.StatusOK {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	traced(s, 201, "POST", "/tenant/user", tenant, object{"email": "melissa@example.com", "firstName": "Melissa", "lastName": "Beekeeper"})
-	traced(s, 200, "POST", "/graphql", tenant, object{"query": `query Colony { customer { name users(first: 5) { nodes { email } } } }`})
+	traced(s, 201, "/tenant/user", tenant, object{"email": "melissa@example.com", "firstName": "Melissa", "lastName": "Beekeeper"})
+	traced(s, 200, "/graphql", tenant, object{"query": `query Colony { customer { name users(first: 5) { nodes { email } } } }`})
 
 	route := "POST /CognitiveDiagram/{id}/ExecuteAsJob"
 	want := map[string]int{
@@ -103,11 +103,11 @@ func TestOneTraceToTheLastAttempt(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("there came %s", names(c.trace(traceID)))
+			t.Logf("there came %s", names(c.trace()))
 		}
 	})
 	devtest.Eventually(t, "the whole trace has come", func() bool {
-		spans := c.trace(traceID)
+		spans := c.trace()
 		for name, n := range want {
 			if len(named(spans, name)) < n {
 				return false
@@ -115,7 +115,7 @@ func TestOneTraceToTheLastAttempt(t *testing.T) {
 		}
 		return box.Count() > 0
 	})
-	spans := c.trace(traceID)
+	spans := c.trace()
 	for name, n := range want {
 		if got := len(named(spans, name)); got != n && !strings.HasPrefix(name, "INSERT") {
 			t.Errorf("%d of %q: %s", got, name, names(spans))
@@ -215,9 +215,9 @@ func logged(t *testing.T, s *platform.Platform) (list []map[string]any) {
 func TestOverHTTP(t *testing.T) {
 	c := overHTTP(t)
 	s := observed(t, c)
-	traced(s, 200, "POST", "/graphql", s.RootAs("tenant"), object{"query": `query Colony { me { email } }`})
+	traced(s, 200, "/graphql", s.RootAs("tenant"), object{"query": `query Colony { me { email } }`})
 	devtest.Eventually(t, "traces and metrics have come", func() bool {
-		return len(named(c.trace(traceID), "query Colony")) == 1 && len(c.lacks("http_request_duration_seconds")) == 0
+		return len(named(c.trace(), "query Colony")) == 1 && len(c.lacks("http_request_duration_seconds")) == 0
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -232,7 +232,7 @@ func TestSilence(t *testing.T) {
 	s := platform.StartDelivering(t)
 	tenant := s.RootAs("tenant")
 	id := s.Must(201, "POST", platform.Hooks+"/destinations", tenant, object{"url": r.URL, "signing": "STANDARD"}).ID(t, "id")
-	traced(s, 202, "POST", platform.Hooks+"/destinations/"+platform.Decimal(id)+"/test", tenant, object{"type": "run.completed"})
+	traced(s, 202, platform.Hooks+"/destinations/"+platform.Decimal(id)+"/test", tenant, object{"type": "run.completed"})
 	if at, there := r.Wait(t, 1)[0].Header["Traceparent"]; there {
 		t.Errorf("it hears of %v", at)
 	}
@@ -254,9 +254,9 @@ func TestSlowResolvers(t *testing.T) {
 	s.SQL(`CREATE FUNCTION wait() RETURNS boolean LANGUAGE sql AS 'SELECT pg_sleep(0.02) IS NOT NULL'`)
 	s.SQL(`ALTER TABLE regions RENAME TO regions_kept`)
 	s.SQL(`CREATE VIEW regions AS SELECT * FROM regions_kept WHERE (SELECT wait())`)
-	traced(s, 200, "POST", "/graphql", token, object{"query": `query Slow { regions(all: true) { name } me { email } }`})
-	devtest.Eventually(t, "its spans have come", func() bool { return len(named(c.trace(traceID), "query Slow")) == 1 })
-	spans := c.trace(traceID)
+	traced(s, 200, "/graphql", token, object{"query": `query Slow { regions(all: true) { name } me { email } }`})
+	devtest.Eventually(t, "its spans have come", func() bool { return len(named(c.trace(), "query Slow")) == 1 })
+	spans := c.trace()
 	if len(named(spans, "resolve Query.regions")) != 1 || len(named(spans, "resolve User.email")) != 0 {
 		t.Errorf("%s", names(spans))
 	}

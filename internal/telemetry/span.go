@@ -28,10 +28,14 @@ const (
 // Attribute is something that a span tells. It has to be free of personal data.
 type Attribute = attribute.KeyValue
 
-// Text, Number and Yes make attributes.
-func Text(name, value string) Attribute         { return attribute.String(name, value) }
+// Text makes an attribute of words.
+func Text(name, value string) Attribute { return attribute.String(name, value) }
+
+// Number makes an attribute of a number.
 func Number(name string, value int64) Attribute { return attribute.Int64(name, value) }
-func Yes(name string, value bool) Attribute     { return attribute.Bool(name, value) }
+
+// Yes makes an attribute that is so, or not.
+func Yes(name string, value bool) Attribute { return attribute.Bool(name, value) }
 
 // Span is a span that may be none: then nothing comes of what it is told.
 type Span struct{ span trace.Span }
