@@ -214,7 +214,7 @@ func (s *statement) walkCustomers(scope access.Scope, terms []Term, held []strin
 	if period := s.period(terms, "createdSince", "createdUntil"); len(period) > 0 && s.ordersBy("c.created_at") {
 		return w.within(period...)
 	}
-	if text, begins := value(terms, "begins"); begins && s.ordersBy(nameOfCustomer) {
+	if text, begins := value(terms, "begins"); begins && (s.counting || s.ordersBy(nameOfCustomer)) {
 		return w.within(s.beginning(nameOfCustomer, text)...)
 	}
 	return w

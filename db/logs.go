@@ -33,7 +33,7 @@ func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
 	if scope.Whole() {
 		return []way{all}
 	}
-	own := l.owned(st, way{each: "(SELECT * FROM customers c WHERE " + inScope + " OFFSET 0) c" + l.owners, from: l.rows, held: l.terms(st, terms, "c.id")}, terms)
+	own := l.owned(st, way{each: "(SELECT * FROM customers c WHERE " + inScope + " ORDER BY c.lineage OFFSET 0) c" + l.owners, from: l.rows, held: l.terms(st, terms, "c.id")}, terms)
 	own.size, own.most = own.each, mostOwners
 	return []way{own, all}
 }
