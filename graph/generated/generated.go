@@ -3870,6 +3870,8 @@ input SetPermissionDisabledInput {
   id: ID!
   "Whether it is suspended from now on."
   disabled: Boolean!
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `setPermissionDisabled` + "`" + ` changed."
@@ -3882,6 +3884,8 @@ type SetPermissionDisabledPayload {
 input DeletePermissionInput {
   "The permission."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `deletePermission` + "`" + ` removed."
@@ -4161,6 +4165,8 @@ input SetAccountDisabledInput {
   id: ID!
   "Closed?"
   disabled: Boolean!
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `setAccountDisabled` + "`" + ` changed."
@@ -25549,7 +25555,7 @@ func (ec *executionContext) unmarshalInputDeletePermissionInput(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25563,6 +25569,13 @@ func (ec *executionContext) unmarshalInputDeletePermissionInput(ctx context.Cont
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -27062,7 +27075,7 @@ func (ec *executionContext) unmarshalInputSetAccountDisabledInput(ctx context.Co
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "disabled"}
+	fieldsInOrder := [...]string{"id", "disabled", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -27083,6 +27096,13 @@ func (ec *executionContext) unmarshalInputSetAccountDisabledInput(ctx context.Co
 				return it, err
 			}
 			it.Disabled = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -27136,7 +27156,7 @@ func (ec *executionContext) unmarshalInputSetPermissionDisabledInput(ctx context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "disabled"}
+	fieldsInOrder := [...]string{"id", "disabled", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -27157,6 +27177,13 @@ func (ec *executionContext) unmarshalInputSetPermissionDisabledInput(ctx context
 				return it, err
 			}
 			it.Disabled = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil

@@ -1343,6 +1343,8 @@ export interface DeleteIdentityProviderPayload {
 export interface DeletePermissionInput {
   /** The permission. */
   id: string | number;
+  /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `deletePermission` removed. */
@@ -2630,6 +2632,8 @@ export interface SetAccountDisabledInput {
   id: string | number;
   /** Closed? */
   disabled: boolean;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `setAccountDisabled` changed. */
@@ -2658,6 +2662,8 @@ export interface SetPermissionDisabledInput {
   id: string | number;
   /** Whether it is suspended from now on. */
   disabled: boolean;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `setPermissionDisabled` changed. */
