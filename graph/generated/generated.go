@@ -3870,6 +3870,8 @@ input SetPermissionDisabledInput {
   id: ID!
   "Whether it is suspended from now on."
   disabled: Boolean!
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `setPermissionDisabled` + "`" + ` changed."
@@ -4161,6 +4163,8 @@ input SetAccountDisabledInput {
   id: ID!
   "Closed?"
   disabled: Boolean!
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `setAccountDisabled` + "`" + ` changed."
@@ -27062,7 +27066,7 @@ func (ec *executionContext) unmarshalInputSetAccountDisabledInput(ctx context.Co
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "disabled"}
+	fieldsInOrder := [...]string{"id", "disabled", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -27083,6 +27087,13 @@ func (ec *executionContext) unmarshalInputSetAccountDisabledInput(ctx context.Co
 				return it, err
 			}
 			it.Disabled = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -27136,7 +27147,7 @@ func (ec *executionContext) unmarshalInputSetPermissionDisabledInput(ctx context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "disabled"}
+	fieldsInOrder := [...]string{"id", "disabled", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -27157,6 +27168,13 @@ func (ec *executionContext) unmarshalInputSetPermissionDisabledInput(ctx context
 				return it, err
 			}
 			it.Disabled = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil

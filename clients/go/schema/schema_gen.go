@@ -2679,6 +2679,8 @@ type SetAccountDisabledInput struct {
 	ID string `json:"id"`
 	// Closed?
 	Disabled bool `json:"disabled"`
+	// The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out.
+	IfVersion *int `json:"ifVersion,omitzero"`
 }
 
 // SetAccountDisabledPayload: What `setAccountDisabled` changed.
@@ -2707,6 +2709,8 @@ type SetPermissionDisabledInput struct {
 	ID string `json:"id"`
 	// Whether it is suspended from now on.
 	Disabled bool `json:"disabled"`
+	// The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out.
+	IfVersion *int `json:"ifVersion,omitzero"`
 }
 
 // SetPermissionDisabledPayload: What `setPermissionDisabled` changed.

@@ -2630,6 +2630,8 @@ export interface SetAccountDisabledInput {
   id: string | number;
   /** Closed? */
   disabled: boolean;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `setAccountDisabled` changed. */
@@ -2658,6 +2660,8 @@ export interface SetPermissionDisabledInput {
   id: string | number;
   /** Whether it is suspended from now on. */
   disabled: boolean;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `setPermissionDisabled` changed. */
