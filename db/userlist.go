@@ -60,10 +60,6 @@ var wordsOfUsers = searching{from: seenBy("n.id"), ids: "SELECT m.user_id AS id 
 // alivelyKnown holds a user to belong to a company of the scope that is not deleted, nor one above it there.
 const alivelyKnown = "(" + noneDeleted + " OR known_alive_in(s.user_id, $1::bigint[], $2::bigint[]))"
 
-// inNoIndex is true of each row s, and in no index of them. In the order of the ids an index of another order, which alone would tell all of the rows,
-// looks cheap enough without it to read all that a company has, and order them.
-const inNoIndex = "s.email >= ''"
-
 // usersWithin are the ways to the users of a scope, whose bounds are $1 and $2.
 func usersWithin(scope access.Scope) ways {
 	return func(st *statement, terms []Term) []way { return usersOf(st, scope, terms) }
@@ -73,10 +69,7 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 	held := append(st.terms(terms), alivelyKnown)
 	const own = "s.customer_id = " + topOfScope
 	all := way{from: "subtree_users s", lead: "s.customer_id", is: topOfScope, held: held, ordered: true}
-	if st.ordersBy("s.user_id") {
-		all.held = append(slices.Clone(held), inNoIndex)
-	}
-	if text, begins := value(terms, "begins"); begins && st.ordersBy(nameOfUser) {
+	if text, begins := value(terms, "begins"); begins && (st.counting || st.ordersBy(nameOfUser)) {
 		return []way{all.within(st.beginning(nameOfUser, text)...)}
 	}
 	in := wordsOfUsers
