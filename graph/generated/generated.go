@@ -1625,7 +1625,7 @@ type Context implements Node {
   userId: Int
   "Account that it belongs to."
   accountId: Int!
-  "Model that its documents are embedded with. ` + "`" + `canopy-lexical-2` + "`" + ` is the embedded one: it finds shared words, not meaning."
+  "Model that its documents are embedded with. Embedded in the program are ` + "`" + `canopy-lexical-2` + "`" + `, which finds shared words, and ` + "`" + `canopy-static-1` + "`" + `, which also finds English words of like meaning."
   embeddingModel: String!
   "Largest size of all documents together, in bytes."
   maxSize: Int!
@@ -2055,7 +2055,7 @@ enum SearchMode {
   SEMANTIC
   "Shared words, whatever the context's model."
   LEXICAL
-  "The context's model and shared words together; with the embedded lexical model, which compares words itself, as ` + "`" + `SEMANTIC` + "`" + `."
+  "The context's model and shared words together; with an embedded model, which compares words itself, as ` + "`" + `SEMANTIC` + "`" + `."
   HYBRID
 }
 
@@ -4429,7 +4429,7 @@ input UpdateContextInput {
   chunkSize: Int
   "Part of a chunk that neighbours share, 0 to 1."
   overlap: Float
-  "A model that is configured on the server."
+  "A model that is configured on the server, or an embedded one: ` + "`" + `canopy-lexical-2` + "`" + `, ` + "`" + `canopy-static-1` + "`" + `."
   embeddingModel: String
   "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
   ifVersion: Int

@@ -581,7 +581,7 @@ type Context struct {
 	UserID *int `json:"userId,omitzero"`
 	// Account that it belongs to.
 	AccountID int `json:"accountId,omitzero"`
-	// Model that its documents are embedded with. `canopy-lexical-2` is the embedded one: it finds shared words, not meaning.
+	// Model that its documents are embedded with. Embedded in the program are `canopy-lexical-2`, which finds shared words, and `canopy-static-1`, which also finds English words of like meaning.
 	EmbeddingModel string `json:"embeddingModel,omitzero"`
 	// Largest size of all documents together, in bytes.
 	MaxSize int `json:"maxSize,omitzero"`
@@ -2609,7 +2609,7 @@ const (
 	SearchModeSemantic SearchMode = "SEMANTIC"
 	// SearchModeLexical: Shared words, whatever the context's model.
 	SearchModeLexical SearchMode = "LEXICAL"
-	// SearchModeHybrid: The context's model and shared words together; with the embedded lexical model, which compares words itself, as `SEMANTIC`.
+	// SearchModeHybrid: The context's model and shared words together; with an embedded model, which compares words itself, as `SEMANTIC`.
 	SearchModeHybrid SearchMode = "HYBRID"
 )
 
@@ -2863,7 +2863,7 @@ type UpdateContextInput struct {
 	ChunkSize *int `json:"chunkSize,omitzero"`
 	// Part of a chunk that neighbours share, 0 to 1.
 	Overlap *float64 `json:"overlap,omitzero"`
-	// A model that is configured on the server.
+	// A model that is configured on the server, or an embedded one: `canopy-lexical-2`, `canopy-static-1`.
 	EmbeddingModel *string `json:"embeddingModel,omitzero"`
 	// The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out.
 	IfVersion *int `json:"ifVersion,omitzero"`
