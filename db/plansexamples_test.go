@@ -586,6 +586,27 @@ var examples = map[query]example{
 	qUseState:              few("hash", "2030-01-01"),
 	qForgetStates:          few(20),
 
+	// scimtokens.go
+	qScimToken:        within(299),
+	qScimTokensOf:     few("{299,5}"),
+	qScimTokenByHash:  few(`\x` + "0000000000000000000000000000000000000000000000000000000000000000"),
+	qScimTokenCount:   few(299),
+	qInsertScimToken:  few(299, "New", `\x`+"0000000000000000000000000000000000000000000000000000000000000001", 299, 299, "{}", true),
+	qDropScimToken:    few(299),
+	qDropScimTokensOf: few(299),
+	qUseScimToken:     few(299, true),
+
+	// scimusers.go
+	qScimUser:           few(299, 299),
+	qScimUserByEmail:    few(299, "user299@x.example"),
+	qScimUserByExternal: few(299, "e299"),
+	qScimUsers:          few(5, 0, 20),
+	qScimUserCount:      whole("it counts a company's users", 5),
+	qSetScimUser:        few(299, 299, "e299", true, "{}"),
+	qScimGroups:         few(299),
+	qScimMembers:        few(299, 4, 299, 100),
+	qScimPermission:     few(299, 299),
+
 	// signingkeys.go
 	qSigningKeys:      few(),
 	qLockSigningKeys:  few(),

@@ -99,6 +99,8 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	}).ID(t, "id")
 	s.SQL(`INSERT INTO user_identities (user_id, provider_id, subject, email) SELECT id, $1, 'quill', email FROM users WHERE email = $2`, provider, email)
 	s.SQL(`INSERT INTO provider_sessions (session_id, provider_id, subject, sid, id_token, signed_in_at) SELECT max(id), $1, 'quill', '', '', now() FROM sessions`, provider)
+	directory := s.Must(http.StatusCreated, "POST", "/v1/scim-tokens", owner, map[string]any{}).JSON(t).(map[string]any)["token"].(string)
+	s.Must(http.StatusCreated, "POST", "/scim/v2/Users", directory, map[string]any{"userName": "directory" + email, "externalId": "1"})
 	id, _ := s.Subscribe(tenant, platform.PublicURL, "run.completed")
 	s.Subscribe(tenant, platform.PublicURL, "audit.*")
 	s.Must(http.StatusNoContent, "DELETE", platform.Hooks+"/destinations/"+platform.Decimal(id), tenant, nil)

@@ -966,6 +966,22 @@ export interface CreateRolePayload {
   role: Role;
 }
 
+/** A new SCIM token of a company. */
+export interface CreateScimTokenInput {
+  /** The company; the caller's own when left out. */
+  customerId?: string | number | null | undefined;
+  /** What it is called; `SCIM` when left out. */
+  name?: string | null | undefined;
+}
+
+/** What `createScimToken` made. */
+export interface CreateScimTokenPayload {
+  /** The token. */
+  scimToken: ScimToken;
+  /** What the directory sends as `Authorization: Bearer`, shown this once. */
+  token: string;
+}
+
 /** A new secret of a company. */
 export interface CreateSecretInput {
   /** The company whose agents may use it; the caller's own when left out. */
@@ -1121,6 +1137,8 @@ export interface Customer {
   secrets: Array<Secret>;
   /** Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`. */
   identityProviders: Array<IdentityProvider>;
+  /** The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`. */
+  scimTokens: Array<ScimToken>;
   /** Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application. */
   webhookDestinations: WebhookDestinationConnection;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
@@ -2314,6 +2332,18 @@ export interface RevokeOtherSessionsPayload {
   sessions: Array<Session>;
 }
 
+/** A SCIM token to end. */
+export interface RevokeScimTokenInput {
+  /** The token. */
+  id: string | number;
+}
+
+/** What `revokeScimToken` ended. */
+export interface RevokeScimTokenPayload {
+  /** Global id of what is gone. */
+  deletedId: string;
+}
+
 /** A session to end. */
 export interface RevokeSessionInput {
   /** The session: one of the caller's own. */
@@ -2533,6 +2563,28 @@ export interface SaveBillingInput {
 export interface SaveBillingPayload {
   /** The record. */
   billing: Billing;
+}
+
+/** Lets a company's directory provision its people by SCIM, as the one may who has made it. It is shown once, when it is made. */
+export interface ScimToken {
+  /** Global id. */
+  id: string;
+  /** SCIM token id. */
+  databaseId: number;
+  /** What it is called. */
+  name: string;
+  /** The most that it may: what who has made it could give then. What the person may no longer, it may no longer either. */
+  features: Array<string>;
+  /** When it was made. */
+  createdAt: DateTime;
+  /** When it was last used; null when never. */
+  lastUsedAt: DateTime | null;
+  /** When something was last changed by it; null when never. */
+  lastChangedAt: DateTime | null;
+  /** Who has made it, and as whom it acts; null for who is not within reach. */
+  createdBy: User | null;
+  /** Whose people it provisions. */
+  customer: Customer | null;
 }
 
 /** A found chunk. */
