@@ -16,9 +16,11 @@ type ScimUser struct {
 	ExternalID *string `db:"external_id"`
 	Active     bool    `db:"active"`
 	// Disabled are the permissions that were taken away when the user was made inactive.
-	Disabled  pq.Int64Array `db:"disabled"`
-	CreatedAt time.Time     `db:"created_at"`
-	ChangedAt time.Time     `db:"changed_at"`
+	Disabled pq.Int64Array `db:"disabled"`
+	// Accepted: the person has accepted the company.
+	Accepted  bool      `db:"accepted"`
+	CreatedAt time.Time `db:"created_at"`
+	ChangedAt time.Time `db:"changed_at"`
 }
 
 // scimUserOf selects members of the company $1, of memberships m.
@@ -26,7 +28,7 @@ const scimUserOf = `
 	SELECT m.user_id AS id, CASE WHEN m.accepted_at IS NULL THEN m.email ELSE u.email END AS email,
 		CASE WHEN m.accepted_at IS NULL THEN m.first_name ELSE u.first_name END AS first_name,
 		CASE WHEN m.accepted_at IS NULL THEN m.last_name ELSE u.last_name END AS last_name,
-		x.external_id, COALESCE(x.active, true) AS active, COALESCE(x.disabled, '{}') AS disabled, m.created_at, COALESCE(x.changed_at, m.created_at) AS changed_at
+		x.external_id, COALESCE(x.active, true) AS active, COALESCE(x.disabled, '{}') AS disabled, m.accepted_at IS NOT NULL AS accepted, m.created_at, COALESCE(x.changed_at, m.created_at) AS changed_at
 	FROM m CROSS JOIN LATERAL (SELECT * FROM users WHERE id = m.user_id OFFSET 0) u
 	LEFT JOIN LATERAL (SELECT * FROM scim_users WHERE customer_id = m.customer_id AND user_id = m.user_id OFFSET 0) x ON true `
 
@@ -37,21 +39,14 @@ var (
 	qScimUserByExternal = prepare(`
 		WITH m AS (SELECT * FROM memberships WHERE customer_id = $1 AND user_id = (SELECT user_id FROM scim_users WHERE customer_id = $1 AND external_id = $2))` + scimUserOf)
 	qScimUsers = prepare(`
-		WITH m AS (SELECT * FROM memberships WHERE customer_id = $1 ORDER BY user_id OFFSET $2 LIMIT $3)` + scimUserOf + `ORDER BY m.user_id`)
-	qScimUserCount = prepare(`SELECT count(*) FROM memberships WHERE customer_id = $1`)
-	qSetScimUser   = prepare(`
+		WITH m AS (SELECT * FROM memberships WHERE customer_id = $1 AND user_id > $2 ORDER BY user_id OFFSET $3 LIMIT $4)` + scimUserOf + `ORDER BY m.user_id`)
+	qScimUsersAmong = prepare(`WITH m AS (SELECT * FROM memberships WHERE customer_id = $1 AND user_id = ANY ($2::bigint[]))` + scimUserOf)
+	qScimUserCount  = prepare(`SELECT count(*) FROM memberships WHERE customer_id = $1`)
+	qSetScimUser    = prepare(`
 		INSERT INTO scim_users (customer_id, user_id, external_id, active, disabled) VALUES ($1, $2, $3, $4, COALESCE($5::bigint[], '{}'))
 		ON CONFLICT (customer_id, user_id) DO UPDATE SET external_id = excluded.external_id, active = excluded.active, disabled = excluded.disabled, changed_at = now()`)
-	// A company's accounts with the roles that can be given there.
-	qScimGroups = prepare(`
-		SELECT a.id AS account_id, a.name AS account_name, p.code AS application, r.id AS role_id, r.name AS role_name
-		FROM accounts a` + instanceOf + joinByID("applications", "p", "i.application_id") + `
-		JOIN roles r ON r.application_id = i.application_id AND (r.customer_id IS NULL OR r.customer_id = $1)
-		WHERE a.customer_id = $1 AND NOT a.disabled ORDER BY a.id, r.id`)
-	qScimMembers = prepare(`
-		SELECT p.user_id, p.id AS permission_id, m.email FROM (SELECT * FROM permissions WHERE account_id = $1 AND role_id = $2 OFFSET 0) p
-		JOIN memberships m ON m.customer_id = $3 AND m.user_id = p.user_id ORDER BY p.user_id LIMIT $4`)
-	qScimPermission = prepare(`SELECT p.user_id, p.id AS permission_id, '' AS email, p.role_id FROM permissions p WHERE p.account_id = $1 AND p.user_id = $2`)
+	qRenameMemberOf       = prepare(`UPDATE memberships SET first_name = $3, last_name = $4 WHERE customer_id = $1 AND user_id = $2`)
+	qHasAcceptedElsewhere = prepare(`SELECT EXISTS (SELECT FROM memberships WHERE user_id = $1 AND customer_id <> $2 AND accepted_at IS NOT NULL)`)
 )
 
 // ScimUsersExternal is the constraint that one member of a company has an external id.
@@ -78,10 +73,21 @@ func (s *Store) ScimUserByExternal(ctx context.Context, customerID int64, extern
 	return u, err
 }
 
-// ScimUsers are members of a company by id, behind the first few, at most limit of them.
-func (s *Store) ScimUsers(ctx context.Context, customerID int64, skip, limit int) (rows []*ScimUser, err error) {
-	err = s.list(ctx, &rows, qScimUsers, customerID, skip, limit)
+// ScimUsers are members of a company by id, of those behind after the ones behind the first few, at most limit.
+func (s *Store) ScimUsers(ctx context.Context, customerID, after int64, skip, limit int) (rows []*ScimUser, err error) {
+	err = s.list(ctx, &rows, qScimUsers, customerID, after, skip, limit)
 	return rows, err
+}
+
+// ScimUsersAmong are those of the users who are members of a company.
+func (s *Store) ScimUsersAmong(ctx context.Context, customerID int64, ids []int64) (map[int64]*ScimUser, error) {
+	var rows []*ScimUser
+	err := s.list(ctx, &rows, qScimUsersAmong, customerID, ids)
+	users := make(map[int64]*ScimUser, len(rows))
+	for _, u := range rows {
+		users[u.ID] = u
+	}
+	return users, err
 }
 
 // ScimUserCount counts the members of a company.
@@ -95,38 +101,13 @@ func (s *Store) SetScimUser(ctx context.Context, customerID int64, u *ScimUser) 
 	return s.must(ctx, qSetScimUser, customerID, u.ID, u.ExternalID, u.Active, u.Disabled)
 }
 
-// ScimGroup is a role on an account of a company.
-type ScimGroup struct {
-	AccountID   int64  `db:"account_id"`
-	AccountName string `db:"account_name"`
-	Application string `db:"application"`
-	RoleID      int64  `db:"role_id"`
-	RoleName    string `db:"role_name"`
+// RenameMemberOf writes what a company calls one of its members.
+func (s *Store) RenameMemberOf(ctx context.Context, customerID, userID int64, first, last string) error {
+	return s.must(ctx, qRenameMemberOf, customerID, userID, first, last)
 }
 
-// ScimGroups are the roles on the open accounts of a company.
-func (s *Store) ScimGroups(ctx context.Context, customerID int64) (rows []*ScimGroup, err error) {
-	err = s.list(ctx, &rows, qScimGroups, customerID)
-	return rows, err
-}
-
-// ScimMember has a role on an account.
-type ScimMember struct {
-	UserID       int64  `db:"user_id"`
-	PermissionID int64  `db:"permission_id"`
-	Email        string `db:"email"`
-	RoleID       int64  `db:"role_id"`
-}
-
-// ScimMembers are those who have a role on an account of a company, at most limit of them.
-func (s *Store) ScimMembers(ctx context.Context, customerID int64, g *ScimGroup, limit int) (rows []*ScimMember, err error) {
-	err = s.list(ctx, &rows, qScimMembers, g.AccountID, g.RoleID, customerID, limit)
-	return rows, err
-}
-
-// ScimPermission is what a user has on an account; ErrNoRows where it has nothing.
-func (s *Store) ScimPermission(ctx context.Context, accountID, userID int64) (*ScimMember, error) {
-	m := &ScimMember{}
-	err := s.get(ctx, m, qScimPermission, accountID, userID)
-	return m, err
+// HasAcceptedElsewhere tells whether a person has accepted another company than this one.
+func (s *Store) HasAcceptedElsewhere(ctx context.Context, userID, customerID int64) (has bool, err error) {
+	err = s.get(ctx, &has, qHasAcceptedElsewhere, userID, customerID)
+	return has, err
 }

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"time"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -67,6 +68,7 @@ func (q Query) ListScimTokens(ctx context.Context, id *globalid.ID, after paging
 type CreateScimTokenInput struct {
 	CustomerID *globalid.ID
 	Name       *string
+	ExpiresAt  *time.Time
 }
 
 // CreateScimTokenPayload is what CreateScimToken made; the token is shown this once.
@@ -83,12 +85,16 @@ func (m Mutation) CreateScimToken(ctx context.Context, in CreateScimTokenInput) 
 	}
 	var v check
 	v.optional("name", in.Name)
+	v.future("expiresAt", in.ExpiresAt)
 	if err := v.err(); err != nil {
 		return nil, err
 	}
 	customer, err := m.customer(ctx, c, in.CustomerID, "customerId")
 	if err != nil {
 		return nil, err
+	}
+	row := db.ScimToken{
+		CustomerID: customer.ID, Name: filled(in.Name, "SCIM"), CreatedBy: c.UserID, ActsIn: c.CustomerID, Features: c.Features.Names(), Owner: c.Owner, ExpiresAt: in.ExpiresAt,
 	}
 	out := &CreateScimTokenPayload{Token: secret.NewScimToken()}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
@@ -99,12 +105,13 @@ func (m Mutation) CreateScimToken(ctx context.Context, in CreateScimTokenInput) 
 		if err == nil && n >= maxScimTokens {
 			err = problem.Bad("a company has at most %d SCIM tokens", maxScimTokens).With("too_many_tokens")
 		}
+		if err == nil {
+			err = mayMakeScimToken(ctx, tx, c, &row)
+		}
 		if err != nil {
 			return err
 		}
-		out.ScimToken, err = tx.InsertScimToken(ctx, db.ScimToken{
-			CustomerID: customer.ID, Name: filled(in.Name, "SCIM"), CreatedBy: c.UserID, ActsIn: c.CustomerID, Features: c.Features.Names(), Owner: c.Owner,
-		}, secret.HashSecret(out.Token))
+		out.ScimToken, err = tx.InsertScimToken(ctx, row, secret.HashSecret(out.Token))
 		if err != nil {
 			return err
 		}
@@ -113,15 +120,27 @@ func (m Mutation) CreateScimToken(ctx context.Context, in CreateScimTokenInput) 
 	return out, err
 }
 
-// RevokeScimTokenInput names a token to end.
-type RevokeScimTokenInput struct{ ID globalid.ID }
+// mayMakeScimToken: a token lives no longer than an API key may there, and one that is made with a key's token is bound as a key would be.
+func mayMakeScimToken(ctx context.Context, tx *db.Store, c *caller, t *db.ScimToken) error {
+	as := db.APIKey{CustomerID: t.CustomerID, UserID: t.CreatedBy, ExpiresAt: t.ExpiresAt, Features: t.Features}
+	if err := mayMakeWithKey(ctx, tx, c, &as); err != nil {
+		return err
+	}
+	if as.AllowedAddresses != nil {
+		return problem.Denied("the API key that asks works from some networks only, and a SCIM token would from all").With(beyondOwnRights)
+	}
+	return mayLive(ctx, tx, &as)
+}
 
-// RevokeScimTokenPayload tells what RevokeScimToken ended.
-type RevokeScimTokenPayload struct{ DeletedID globalid.ID }
+// DeleteScimTokenInput names a token to end.
+type DeleteScimTokenInput struct{ ID globalid.ID }
 
-// RevokeScimToken ends a token at once.
-func (m Mutation) RevokeScimToken(ctx context.Context, in RevokeScimTokenInput) (*RevokeScimTokenPayload, error) {
-	c, err := m.may(ctx, rule.RevokeScimToken)
+// DeleteScimTokenPayload tells what DeleteScimToken ended.
+type DeleteScimTokenPayload struct{ DeletedID globalid.ID }
+
+// DeleteScimToken ends a token at once.
+func (m Mutation) DeleteScimToken(ctx context.Context, in DeleteScimTokenInput) (*DeleteScimTokenPayload, error) {
+	c, err := m.may(ctx, rule.DeleteScimToken)
 	if err != nil {
 		return nil, err
 	}
@@ -129,17 +148,20 @@ func (m Mutation) RevokeScimToken(ctx context.Context, in RevokeScimTokenInput) 
 	if err != nil {
 		return nil, err
 	}
-	out := &RevokeScimTokenPayload{}
+	out := &DeleteScimTokenPayload{}
 	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		row, err := tx.ScimToken(ctx, c.Scope(), n)
 		if err != nil {
 			return c.unreached(err, "SCIM token", n)
 		}
+		if row.CreatedBy != c.UserID && !c.Owner {
+			return problem.Denied("only an owner may end a SCIM token that somebody else has made")
+		}
 		out.DeletedID = row.GlobalID()
 		if err := tx.DropScimToken(ctx, row.ID); err != nil {
 			return c.unreached(err, "SCIM token", n)
 		}
-		return ch.audit(row.CustomerID, audit.ScimTokenRevoked, row, audit.Removed(row).Secret("token", true, false))
+		return ch.audit(row.CustomerID, audit.ScimTokenDeleted, row, audit.Removed(row).Secret("token", true, false))
 	})
 }
 

@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/internal/scim"
+	"canopy/internal/web"
 	"canopy/resolvers"
 )
 
@@ -20,6 +24,8 @@ const (
 	scimType    = "application/scim+json"
 	maxScimBody = 1 << 20
 	maxScimPage = 200
+	// maxScimStart is the last place that a page of a list begins at.
+	maxScimStart = 1 << 30
 
 	schemaUser   = "urn:ietf:params:scim:schemas:core:2.0:User"
 	schemaGroup  = "urn:ietf:params:scim:schemas:core:2.0:Group"
@@ -58,6 +64,7 @@ func (a *api) serveSCIM(mux *http.ServeMux) {
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+scimPath+path, func(w http.ResponseWriter, r *http.Request) {
+			web.TellOperation(r.Context(), "scim "+pattern)
 			a.answerSCIM(w, r, do)
 		})
 	}
@@ -71,8 +78,10 @@ func (a *api) answerSCIM(w http.ResponseWriter, r *http.Request, do func(*scimRe
 	ctx, dir, err := a.r.AdmitDirectory(r.Context(), r.Header.Get("Authorization"))
 	var out *scimAnswer
 	if err == nil {
+		p := access.PrincipalOf(ctx)
+		web.TellCaller(ctx, p.CustomerID, p.UserID, p.ClientID)
 		out, err = do(&scimRequest{ctx, r, a, dir})
-		dir.Used(ctx, err == nil && r.Method != http.MethodGet)
+		dir.Used(ctx, err == nil && r.Method != http.MethodGet && r.Method != http.MethodHead)
 	}
 	if err != nil {
 		out = a.scimRefusal(w, r, err)
@@ -141,7 +150,13 @@ func (r *scimRequest) read(into any) error {
 	if !isOfType(r.Header.Get("Content-Type"), scimType) && !isOfType(r.Header.Get("Content-Type"), jsonType) {
 		return problem.Bad("the body must be %s", scimType)
 	}
-	err := json.NewDecoder(r.Body).Decode(into)
+	d := json.NewDecoder(r.Body)
+	err := d.Decode(into)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.Join(errors.New("there is more behind the body"), more)
+		}
+	}
 	var large *http.MaxBytesError
 	if err != nil && !errors.As(err, &large) {
 		err = &problem.Error{Code: problem.BadRequest, Detail: "the body is no JSON of that kind", Reason: "invalidSyntax"}
@@ -162,8 +177,9 @@ func (r *scimRequest) page() (skip, count int, err error) {
 		}
 		return n
 	}
-	skip, count = max(number("startIndex", 1), 1)-1, max(number("count", 100), 0)
-	return skip, min(count, maxScimPage), err
+	skip = min(max(number("startIndex", 1), 1), maxScimStart) - 1
+	count = min(max(number("count", 100), 0), maxScimPage)
+	return skip, count, err
 }
 
 func (r *scimRequest) filter() (scim.Filter, error) {
@@ -174,23 +190,24 @@ func (r *scimRequest) filter() (scim.Filter, error) {
 	return scim.ParseFilter(text)
 }
 
-// shown leaves out of a resource what is not asked for.
-func (r *scimRequest) shown(of scim.Resource) scim.Resource {
-	has := func(list, name string) bool {
+// wants tells whether an attribute is to be shown.
+func (r *scimRequest) wants(name string) bool {
+	has := func(list string) bool {
 		for part := range strings.SplitSeq(list, ",") {
-			if part = part[strings.LastIndexByte(part, ':')+1:]; strings.EqualFold(strings.TrimSpace(part), name) {
+			part, _, _ = strings.Cut(part[strings.LastIndexByte(part, ':')+1:], ".")
+			if strings.EqualFold(strings.TrimSpace(part), name) {
 				return true
 			}
 		}
 		return false
 	}
-	only, without := r.URL.Query().Get("attributes"), r.URL.Query().Get("excludedAttributes")
-	for name := range of {
-		always := name == "id" || name == "schemas"
-		if !always && (only != "" && !has(only, name) && !has(only, name+".value") || has(without, name)) {
-			delete(of, name)
-		}
-	}
+	only := r.URL.Query().Get("attributes")
+	return name == "id" || name == "schemas" || (only == "" || has(only)) && !has(r.URL.Query().Get("excludedAttributes"))
+}
+
+// shown leaves out of a resource what is not asked for.
+func (r *scimRequest) shown(of scim.Resource) scim.Resource {
+	maps.DeleteFunc(of, func(name string, _ any) bool { return !r.wants(name) })
 	return of
 }
 

@@ -68,6 +68,6 @@ func (r *scimRequest) schemas() []scim.Resource {
 			scimAttribute("active", "boolean", free, nil)),
 		of(schemaGroup, "Group",
 			scimAttribute("displayName", "string", "readOnly", scim.Resource{"required": true}),
-			several("members", text("value", fixed), text("display", "readOnly"), scimAttribute("$ref", "reference", "readOnly", scim.Resource{"referenceTypes": []string{"User"}}))),
+			several("members", text("value", fixed), text("type", fixed), scimAttribute("$ref", "reference", "readOnly", scim.Resource{"referenceTypes": []string{"User"}}))),
 	}
 }

@@ -18,7 +18,8 @@ type ScimToken struct {
 	CustomerID    int64      `json:"customerId" doc:"Whose people it provisions"`
 	Name          string     `json:"name"`
 	Features      []string   `json:"features" doc:"The most that it may; what who has made it may no longer, it may no longer either"`
-	CreatedBy     *int64     `json:"createdBy,omitempty" doc:"Who has made it, and as whom it acts, for who reaches that user"`
+	CreatedByID   *int64     `json:"createdById,omitempty" doc:"Who has made it, and as whom it acts, for who reaches that user"`
+	ExpiresAt     *time.Time `json:"expiresAt,omitempty"`
 	CreatedAt     time.Time  `json:"createdAt"`
 	LastUsedAt    *time.Time `json:"lastUsedAt,omitempty"`
 	LastChangedAt *time.Time `json:"lastChangedAt,omitempty" doc:"When something was last changed by it"`
@@ -37,8 +38,9 @@ type ScimTokenPath struct {
 
 type createScimTokenInput struct {
 	Body struct {
-		CustomerID *int64  `json:"customerId,omitempty" doc:"The company; by default the caller's own"`
-		Name       *string `json:"name,omitempty" doc:"By default SCIM"`
+		CustomerID *int64     `json:"customerId,omitempty" doc:"The company; by default the caller's own"`
+		Name       *string    `json:"name,omitempty" doc:"By default SCIM"`
+		ExpiresAt  *time.Time `json:"expiresAt,omitempty" doc:"By default never"`
 	} `nameHint:"CreateScimTokenRequest"`
 }
 
@@ -61,7 +63,7 @@ func (a *api) registerScimTokens() {
 		id: "createScimToken", rule: rule.CreateScimToken, method: http.MethodPost, path: path, tag: tagIdentity, status: http.StatusCreated, errors: notFound,
 		summary: "Make a SCIM token", description: "Lets a company's directory provision its people at /scim/v2, as the caller may.",
 	}, func(ctx context.Context, in *createScimTokenInput) (*one[MadeScimToken], error) {
-		out, err := a.mutations().CreateScimToken(ctx, resolvers.CreateScimTokenInput{CustomerID: optionalID(in.Body.CustomerID), Name: in.Body.Name})
+		out, err := a.mutations().CreateScimToken(ctx, resolvers.CreateScimTokenInput{CustomerID: optionalID(in.Body.CustomerID), Name: in.Body.Name, ExpiresAt: in.Body.ExpiresAt})
 		if err != nil {
 			return nil, err
 		}
@@ -80,10 +82,10 @@ func (a *api) registerScimTokens() {
 		return &one[ScimToken]{shape}, err
 	})
 	add(a, operation{
-		id: "revokeScimToken", rule: rule.RevokeScimToken, method: http.MethodDelete, path: path + "/{id}", tag: tagIdentity, errors: notFound,
-		summary: "End a SCIM token", description: "At once.",
+		id: "deleteScimToken", rule: rule.DeleteScimToken, method: http.MethodDelete, path: path + "/{id}", tag: tagIdentity, errors: notFound,
+		summary: "End a SCIM token", description: "At once: one that the caller has made, or, for an owner, any.",
 	}, func(ctx context.Context, in *ScimTokenPath) (*struct{}, error) {
-		_, err := a.mutations().RevokeScimToken(ctx, resolvers.RevokeScimTokenInput{ID: globalid.ID{Int: in.ID}})
+		_, err := a.mutations().DeleteScimToken(ctx, resolvers.DeleteScimTokenInput{ID: globalid.ID{Int: in.ID}})
 		return nil, err
 	})
 }
@@ -92,11 +94,11 @@ func (a *api) scimToken(ctx context.Context, t *db.ScimToken) (ScimToken, error)
 	edges := resolvers.ScimTokenEdges{Resolver: a.r}
 	features, _ := edges.Features(ctx, t)
 	out := ScimToken{
-		ID: t.ID, CustomerID: t.CustomerID, Name: t.Name, Features: features, CreatedAt: t.CreatedAt.UTC(), LastUsedAt: utc(t.LastUsedAt), LastChangedAt: utc(t.LastChangedAt),
+		ID: t.ID, CustomerID: t.CustomerID, Name: t.Name, Features: features, ExpiresAt: utc(t.ExpiresAt), CreatedAt: t.CreatedAt.UTC(), LastUsedAt: utc(t.LastUsedAt), LastChangedAt: utc(t.LastChangedAt),
 	}
 	by, err := edges.CreatedBy(ctx, t)
 	if by != nil {
-		out.CreatedBy = &by.ID
+		out.CreatedByID = &by.ID
 	}
 	return out, err
 }

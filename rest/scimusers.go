@@ -75,8 +75,7 @@ func scimListUsers(r *scimRequest) (*scimAnswer, error) {
 	}
 	switch c, simple := f.(scim.Compare); {
 	case f == nil:
-		rows, n, err := r.dir.Users(r.ctx, skip, count)
-		return r.list(mapped(rows, r.user), skip, n), err
+		return r.allUsers(skip, count)
 	case simple && c.Operator == "eq":
 		text, _ := c.Value.(string)
 		switch strings.ToLower(c.Attribute) {
@@ -104,19 +103,33 @@ func (r *scimRequest) found(f scim.Filter, skip, count int, find func() ([]*db.S
 	return r.list(fit[min(skip, len(fit)):min(skip+count, len(fit))], skip, len(fit)), nil
 }
 
+func (r *scimRequest) allUsers(skip, count int) (*scimAnswer, error) {
+	n, err := r.dir.UserCount(r.ctx)
+	if err != nil || count == 0 || skip >= n {
+		return r.list(nil, skip, n), err
+	}
+	rows, err := r.dir.Users(r.ctx, 0, skip, count)
+	return r.list(mapped(rows, r.user), skip, n), err
+}
+
 // scanned looks through the company's users, of which there may be so many.
 func (r *scimRequest) scanned(f scim.Filter, skip, count int) (*scimAnswer, error) {
+	n, err := r.dir.UserCount(r.ctx)
+	if err == nil && n > scimScan {
+		err = problem.Bad("the company has more than %d users: filter by userName eq or externalId eq", scimScan).With("tooMany")
+	}
+	if err != nil {
+		return nil, err
+	}
 	var fit []scim.Resource
-	total := 0
-	for at := 0; ; at += scimBatch {
-		rows, n, err := r.dir.Users(r.ctx, at, scimBatch)
+	total, after := 0, int64(0)
+	for {
+		rows, err := r.dir.Users(r.ctx, after, 0, scimBatch)
 		if err != nil {
 			return nil, err
 		}
-		if n > scimScan {
-			return nil, problem.Bad("the company has more than %d users: filter by userName, externalId or id", scimScan).With("tooMany")
-		}
 		for _, u := range rows {
+			after = u.ID
 			of := r.user(u)
 			if !scim.Fits(f, of) {
 				continue
@@ -136,7 +149,7 @@ func scimCreateUser(r *scimRequest) (*scimAnswer, error) {
 	if err := r.read(&in); err != nil {
 		return nil, err
 	}
-	as, err := directoryUser(in)
+	as, err := directoryUser(in, &db.ScimUser{Active: true})
 	if err != nil {
 		return nil, err
 	}
@@ -145,23 +158,27 @@ func scimCreateUser(r *scimRequest) (*scimAnswer, error) {
 }
 
 func scimReplaceUser(r *scimRequest) (*scimAnswer, error) {
-	var in scim.Resource
-	if err := r.read(&in); err != nil {
-		return nil, err
-	}
-	return r.replaceUser(in)
-}
-
-func (r *scimRequest) replaceUser(in scim.Resource) (*scimAnswer, error) {
 	id, err := r.userID()
 	if err != nil {
 		return nil, err
 	}
-	as, err := directoryUser(in)
+	var in scim.Resource
+	if err := r.read(&in); err != nil {
+		return nil, err
+	}
+	u, err := r.dir.User(r.ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	u, err := r.dir.ReplaceUser(r.ctx, id, as)
+	return r.replaceUser(u, in)
+}
+
+func (r *scimRequest) replaceUser(now *db.ScimUser, in scim.Resource) (*scimAnswer, error) {
+	as, err := directoryUser(in, now)
+	if err != nil {
+		return nil, err
+	}
+	u, err := r.dir.ReplaceUser(r.ctx, now.ID, as)
 	return r.userAnswer(http.StatusOK, u, err)
 }
 
@@ -182,7 +199,7 @@ func scimPatchUser(r *scimRequest) (*scimAnswer, error) {
 	if err := scim.Patch(of, patch); err != nil {
 		return nil, err
 	}
-	return r.replaceUser(of)
+	return r.replaceUser(u, of)
 }
 
 // patch reads the operations of a patch.
@@ -208,19 +225,10 @@ func scimDeleteUser(r *scimRequest) (*scimAnswer, error) {
 	return &scimAnswer{status: http.StatusNoContent}, r.dir.DeleteUser(r.ctx, id)
 }
 
-// directoryUser reads what a directory says of a person.
-func directoryUser(in scim.Resource) (resolvers.DirectoryUser, error) {
-	as := resolvers.DirectoryUser{Active: true}
-	as.Email = scimText(in, "userName")
-	name, _ := scimValue(in, "name").(scim.Resource)
-	as.FirstName, as.LastName = scimText(name, "givenName"), scimText(name, "familyName")
-	if as.FirstName == "" && as.LastName == "" {
-		full := scimText(name, "formatted")
-		if full == "" {
-			full = scimText(in, "displayName")
-		}
-		as.FirstName, as.LastName, _ = strings.Cut(full, " ")
-	}
+// directoryUser reads what a directory says of a person. Names and active stay as they are now where they are left out.
+func directoryUser(in scim.Resource, now *db.ScimUser) (resolvers.DirectoryUser, error) {
+	as := resolvers.DirectoryUser{Email: scimText(in, "userName"), Active: now.Active}
+	as.FirstName, as.LastName = scimNames(in, now)
 	if id := scimText(in, "externalId"); id != "" {
 		as.ExternalID = &id
 	}
@@ -229,20 +237,37 @@ func directoryUser(in scim.Resource) (resolvers.DirectoryUser, error) {
 	case bool:
 		as.Active = active
 	case string: // as some directories write it
-		as.Active = !strings.EqualFold(active, "false")
-		if as.Active && !strings.EqualFold(active, "true") {
-			return as, problem.Bad("active must be true or false").With("invalidValue")
+		as.Active = strings.EqualFold(active, "true")
+		if !as.Active && !strings.EqualFold(active, "false") {
+			return as, errActive
 		}
 	default:
-		return as, problem.Bad("active must be true or false").With("invalidValue")
+		return as, errActive
 	}
 	if as.Email == "" {
 		return as, problem.Bad("userName is required: the e-mail address").With("invalidValue")
 	}
-	if len(scimText(in, "externalId")) > 255 {
-		return as, problem.Bad("externalId is longer than 255 bytes").With("invalidValue")
-	}
 	return as, nil
+}
+
+var errActive = problem.Bad("active must be true or false").With("invalidValue")
+
+// scimNames are the names of a person, or what can be made of a full name, or those of now.
+func scimNames(in scim.Resource, now *db.ScimUser) (first, last string) {
+	name, _ := scimValue(in, "name").(scim.Resource)
+	first, last = scimText(name, "givenName"), scimText(name, "familyName")
+	if first != "" || last != "" {
+		return first, last
+	}
+	full := scimText(name, "formatted")
+	if full == "" {
+		full = scimText(in, "displayName")
+	}
+	if full == "" {
+		return now.FirstName, now.LastName
+	}
+	first, last, _ = strings.Cut(strings.TrimSpace(full), " ")
+	return first, last
 }
 
 // scimValue is an attribute's value by its name in any case.

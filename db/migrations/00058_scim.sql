@@ -14,6 +14,7 @@ CREATE TABLE scim_tokens (
     acts_in         bigint      NOT NULL REFERENCES customers ON DELETE CASCADE,
     features        text[]      NOT NULL,
     is_owner        boolean     NOT NULL,
+    expires_at      timestamptz,
     created_at      timestamptz NOT NULL DEFAULT now(),
     last_used_at    timestamptz,
     last_changed_at timestamptz,

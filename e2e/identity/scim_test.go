@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"canopy/e2e/platform"
 )
@@ -145,6 +146,17 @@ func TestScimUsers(t *testing.T) {
 		if platform.Member(t, got, "name.formatted") != "Babs Jonas" || platform.Member(t, got, "externalId") != "701985" {
 			t.Errorf("%v", got)
 		}
+		d.must(t, 200, "PATCH", at, patchOf(map[string]any{"op": "replace", "value": map[string]any{"active": false}}))
+		got = d.must(t, 200, "PUT", at, map[string]any{"userName": "babs@alpine.example", "externalId": "701985"}) // what is left out stays
+		if platform.Member(t, got, "name.formatted") != "Babs Jonas" || platform.Member(t, got, "active") != false {
+			t.Errorf("%v", got)
+		}
+		// What is refused is refused whole: the name stays, too.
+		d.must(t, 201, "POST", "/Users", map[string]any{"userName": "taken@alpine.example", "externalId": "taken"})
+		d.refused(t, 409, "uniqueness", "PUT", at, map[string]any{"userName": "babs@alpine.example", "externalId": "taken", "name": map[string]any{"givenName": "X"}, "active": true})
+		if got = d.must(t, 200, "GET", at, nil); platform.Member(t, got, "name.formatted") != "Babs Jonas" || platform.Member(t, got, "active") != false {
+			t.Errorf("%v", got)
+		}
 	})
 	t.Run("inactive", func(t *testing.T) {
 		mira := strconv.FormatInt(d.UserID("mira@alpine.example"), 10)
@@ -170,6 +182,18 @@ func TestScimUsers(t *testing.T) {
 		d.refused(t, 400, "invalidValue", "POST", "/Users", map[string]any{})
 		d.refused(t, 400, "invalidValue", "POST", "/Users", map[string]any{"userName": "n@alpine.example", "active": 1})
 		d.refused(t, 400, "mutability", "PUT", at, user("other@alpine.example"))
+		d.refused(t, 400, "invalidValue", "PUT", at, map[string]any{"userName": "babs@alpine.example", "externalId": "a\u0000b"})
+		d.refused(t, 400, "invalidValue", "POST", "/Users", `{"userName": "n@alpine.example"} {}`)
+		d.refused(t, 400, "invalidFilter", "GET", "/Users?filter="+url.QueryEscape(strings.Repeat("id pr or ", 40)+"id pr"), nil)
+		for _, filter := range []string{`userName eq "\u0000"`, `externalId eq "\u0000"`, `externalId eq ""`, `userName eq 7`} {
+			if list := d.must(t, 200, "GET", "/Users?filter="+url.QueryEscape(filter), nil); platform.Member(t, list, "totalResults") != 0.0 {
+				t.Errorf("%s: %v", filter, list)
+			}
+		}
+		far := d.must(t, 200, "GET", "/Users?startIndex=9223372036854775807&filter="+url.QueryEscape(`userName eq "babs@alpine.example"`), nil)
+		if platform.Member(t, far, "totalResults") != 1.0 || platform.Member(t, far, "Resources.#") != 0 {
+			t.Errorf("%v", far)
+		}
 		d.refused(t, 400, "invalidFilter", "GET", "/Users?filter=userName", nil)
 		d.refused(t, 400, "invalidPath", "PATCH", at, patchOf(map[string]any{"op": "replace", "path": "a b", "value": 1}))
 		d.refused(t, 400, "noTarget", "PATCH", at, patchOf(map[string]any{"op": "remove"}))
@@ -222,11 +246,11 @@ func TestScimGroups(t *testing.T) {
 	}
 	others := len(members(member))
 	value := []map[string]any{{"value": mira}}
-	d.must(t, 200, "PATCH", member, patchOf(map[string]any{"op": "add", "path": "members", "value": value})) // in place of the role that there was
+	d.must(t, 204, "PATCH", member, patchOf(map[string]any{"op": "add", "path": "members", "value": value})) // in place of the role that there was
 	if len(members(viewer)) != 0 || !slices.Contains(members(member), mira) || len(members(member)) != others+1 {
 		t.Errorf("%v %v", members(viewer), members(member))
 	}
-	d.must(t, 200, "PATCH", member, patchOf(map[string]any{"op": "remove", "path": `members[value eq "` + mira + `"]`}))
+	d.must(t, 204, "PATCH", member, patchOf(map[string]any{"op": "remove", "path": `members[value eq "` + mira + `"]`}))
 	d.must(t, 200, "PUT", viewer, map[string]any{"displayName": "tenant: Viewer", "members": value})
 	if len(members(member)) != others || len(members(viewer)) != 1 {
 		t.Errorf("%v %v", members(viewer), members(member))
@@ -240,6 +264,112 @@ func TestScimGroups(t *testing.T) {
 	d.refused(t, 400, "mutability", "PUT", viewer, map[string]any{"displayName": "Other", "members": value})
 	outsider := []map[string]any{{"value": strconv.FormatInt(d.UserID("olivia@brightwater.example"), 10)}}
 	d.refused(t, 400, "invalidValue", "PATCH", viewer, patchOf(map[string]any{"op": "add", "path": "members", "value": outsider}))
+}
+
+// TestScimChangesGroupsWhole: all of a request's members or none, the last owner stays, and who is not active gets what waits.
+func TestScimChangesGroupsWhole(t *testing.T) {
+	t.Parallel()
+	d := newDirectory(t)
+	group := func(application, role string) string {
+		return fmt.Sprintf("/Groups/%d-%d", d.Account(d.alpine, application), d.RoleID(0, application, role))
+	}
+	member := func(emails ...string) (list []map[string]any) {
+		for _, email := range emails {
+			list = append(list, map[string]any{"value": strconv.FormatInt(d.UserID(email), 10)})
+		}
+		return list
+	}
+	roles := func() (text string) {
+		d.Look(&text, `SELECT string_agg(user_id || ' ' || account_id || ' ' || role_id || ' ' || disabled, ', ' ORDER BY user_id, account_id)
+			FROM permissions WHERE account_id IN (SELECT id FROM accounts WHERE customer_id = $1)`, d.alpine)
+		return text
+	}
+	before, events := roles(), d.Number(`SELECT count(*) FROM audit_events`)
+	owners, viewers := group("tenant", "Owner"), group("tenant", "Viewer")
+	d.refused(t, 400, "invalidValue", "PATCH", viewers, patchOf(map[string]any{"op": "add", "path": "members", "value": append(member("jonas@alpine.example"), map[string]any{"value": "1"})}))
+	d.refused(t, 400, "invalidValue", "PUT", owners, map[string]any{"members": []any{}}) // the last owner
+	d.refused(t, 400, "invalidValue", "PATCH", viewers, patchOf(
+		map[string]any{"op": "add", "path": "members", "value": member("jonas@alpine.example")}, map[string]any{"op": "add", "path": "members", "value": member("greta@alpine.example")})) // who is the last owner
+	d.refused(t, 400, "invalidValue", "PATCH", viewers, patchOf(map[string]any{"op": "add", "path": "members", "value": []string{"1"}}))
+	d.refused(t, 400, "invalidPath", "PATCH", viewers, patchOf(map[string]any{"op": "remove", "path": `members[display eq "x"]`}))
+	d.refused(t, 400, "invalidFilter", "GET", "/Groups?filter="+url.QueryEscape(`members pr`), nil)
+	if now := roles(); now != before || d.Number(`SELECT count(*) FROM audit_events`) != events {
+		t.Errorf("%s has become %s", before, now)
+	}
+
+	mira := "/Users/" + strconv.FormatInt(d.UserID("mira@alpine.example"), 10)
+	d.must(t, 200, "PATCH", mira, patchOf(map[string]any{"op": "replace", "path": "active", "value": false}))
+	d.SQL(`DELETE FROM permissions WHERE user_id = $1 AND account_id = $2`, d.UserID("mira@alpine.example"), d.Account(d.alpine, "tenant"))
+	d.must(t, 204, "PATCH", viewers, patchOf(map[string]any{"op": "add", "value": map[string]any{"members": member("mira@alpine.example")}}))
+	open := `SELECT count(*) FROM permissions WHERE user_id = $1 AND NOT disabled`
+	if n := d.Number(open, d.UserID("mira@alpine.example")); n != 0 {
+		t.Errorf("who is not active has %d permissions", n)
+	}
+	d.must(t, 200, "PATCH", mira, patchOf(map[string]any{"op": "replace", "path": "active", "value": true}))
+	if n := d.Number(open, d.UserID("mira@alpine.example")); n != 3 {
+		t.Errorf("who is active again has %d permissions", n)
+	}
+	// All groups with all of their members are a few statements, and one without members is another.
+	list := d.must(t, 200, "GET", "/Groups?count=200", nil)
+	for _, g := range platform.Member(t, list, "Resources").([]any) {
+		id := platform.Member(t, g, "id").(string)
+		if one := d.must(t, 200, "GET", "/Groups/"+id, nil); fmt.Sprint(one) != fmt.Sprint(g) {
+			t.Errorf("%v is %v", g, one)
+		}
+		if one := d.must(t, 200, "GET", "/Groups/"+id+"?excludedAttributes=members", nil).(map[string]any); one["members"] != nil || one["displayName"] == nil {
+			t.Errorf("%v", one)
+		}
+	}
+}
+
+// TestScimLeavesOthersAlone: a token of a company sees and changes nothing of another, below it or beside it, whoever has made it, and
+// nothing of the person that somebody is elsewhere.
+func TestScimLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
+	d := newDirectory(t)
+	d.id, d.token = d.made(t, d.Root())
+	rows := func() (text string) {
+		d.Look(&text, `SELECT md5(string_agg(x, '' ORDER BY x)) FROM (
+			SELECT m::text FROM memberships m WHERE customer_id <> $1 UNION ALL
+			SELECT p.id || ' ' || p.role_id || ' ' || p.disabled FROM permissions p JOIN accounts a ON a.id = p.account_id WHERE a.customer_id <> $1 UNION ALL
+			SELECT u.id || u.email || u.first_name || u.last_name FROM users u WHERE id IN (SELECT user_id FROM memberships WHERE customer_id <> $1)) t(x)`, d.alpine)
+		return text
+	}
+	// Olivia is known elsewhere, and has a password.
+	d.SetUp("olivia@brightwater.example")
+	before := rows()
+	olivia := d.must(t, 201, "POST", "/Users", map[string]any{"userName": "olivia@brightwater.example", "name": map[string]any{"givenName": "As", "familyName": "Entered"}})
+	at := "/Users/" + platform.Member(t, olivia, "id").(string)
+	if platform.Member(t, olivia, "name.formatted") != "As Entered" {
+		t.Errorf("it is told of her %v", olivia)
+	}
+	renamed := map[string]any{"op": "replace", "path": "name.givenName", "value": "Other"}
+	got := d.must(t, 200, "PATCH", at, patchOf(renamed))
+	if platform.Member(t, got, "name.givenName") != "Other" {
+		t.Errorf("what the company has entered is its own: %v", got)
+	}
+	d.SQL(`UPDATE memberships SET accepted_at = now() WHERE customer_id = $1 AND user_id = $2`, d.alpine, d.UserID("olivia@brightwater.example"))
+	own := platform.Member(t, d.must(t, 200, "GET", at, nil), "name.formatted")
+	if got := d.must(t, 200, "PATCH", at, patchOf(renamed)); platform.Member(t, got, "name.formatted") != own {
+		t.Errorf("a name that is hers: %v", got)
+	}
+	d.must(t, 204, "PATCH", fmt.Sprintf("/Groups/%d-%d", d.Account(d.alpine, "tenant"), d.RoleID(0, "tenant", "Viewer")), patchOf(map[string]any{
+		"op": "add", "path": "members", "value": []map[string]any{{"value": strconv.FormatInt(d.UserID("olivia@brightwater.example"), 10)}},
+	}))
+	d.must(t, 200, "PATCH", at, patchOf(map[string]any{"op": "replace", "path": "active", "value": false}))
+	if !works(d.Platform, d.OpenSession(t, "olivia@brightwater.example", platform.NewPassword).Token) {
+		t.Error("she can't sign in to her own company any more")
+	}
+	d.must(t, 204, "DELETE", at, nil)
+	for _, other := range []string{"Alpine Hydro", "Brightwater Health"} {
+		d.refused(t, 404, "", "GET", fmt.Sprintf("/Groups/%d-%d", d.Account(d.Customer(other), "tenant"), d.RoleID(0, "tenant", "Viewer")), nil)
+		d.refused(t, 404, "", "PUT", fmt.Sprintf("/Groups/%d-%d", d.Account(d.Customer(other), "tenant"), d.RoleID(0, "tenant", "Viewer")), map[string]any{"members": []any{}})
+	}
+	if rows() != before {
+		t.Error("other companies have other rows")
+	}
+	// The last owner stays, although one from above could take it away.
+	d.refused(t, 400, "invalidValue", "DELETE", fmt.Sprint("/Users/", d.UserID("greta@alpine.example")), nil)
 }
 
 // TestScimTokensMayWhatTheirMakersMay: a token reaches its company alone, may no more than who has made it, then and now, and ends with them.
@@ -269,9 +399,58 @@ func TestScimTokensMayWhatTheirMakersMay(t *testing.T) {
 		t.Error("the token lies open")
 	}
 	d.Must(200, "POST", fmt.Sprintf("/tenant/customer/%d/suspend", d.alpine), d.Root(), nil)
-	d.refused(t, 401, "", "GET", "/Users", nil)
+	d.refused(t, 403, "", "GET", "/Users", nil)
 	d.Must(200, "POST", fmt.Sprintf("/tenant/customer/%d/resume", d.alpine), d.Root(), nil)
 	d.must(t, 200, "GET", "/Users", nil)
 	d.Must(204, "DELETE", fmt.Sprint("/v1/scim-tokens/", d.id), d.Root(), nil)
 	d.refused(t, 401, "", "GET", "/Users", nil)
+}
+
+// TestScimTokensAreBound: a token ends when it is to, lives no longer than keys may and than the key that it is made with, and ends
+// with what acts as who has made it.
+func TestScimTokensAreBound(t *testing.T) {
+	t.Parallel()
+	d := newDirectory(t)
+	greta := d.OpenSession(t, "greta@alpine.example", platform.NewPassword).Token
+	make := func(token string, life time.Duration, status int) int64 {
+		t.Helper()
+		a := d.Do("POST", "/v1/scim-tokens", token, map[string]any{"customerId": d.alpine, "expiresAt": time.Now().Add(life)})
+		if a.Status != status {
+			t.Fatalf("%s: %d %s", life, a.Status, a.Body)
+		}
+		if status != http.StatusCreated {
+			return 0
+		}
+		return a.ID(t, "id")
+	}
+	make(greta, -time.Hour, 400)
+	d.SQL(`UPDATE scim_tokens SET expires_at = now() WHERE id = $1`, d.id)
+	d.refused(t, 401, "", "GET", "/Users", nil)
+
+	d.SQL(`UPDATE customers SET max_key_days = 10 WHERE id = $1`, d.alpine)
+	make(greta, 11*24*time.Hour, 400)
+	if a := d.Do("POST", "/v1/scim-tokens", greta, map[string]any{"customerId": d.alpine}); a.Status != http.StatusBadRequest {
+		t.Errorf("one without an end: %d %s", a.Status, a.Body)
+	}
+	mine := make(greta, time.Hour, 201)
+	admins := make(d.As("Alpine Energy", "jonas@alpine.example"), time.Hour, 201)
+	if a := d.Do("DELETE", fmt.Sprint("/v1/scim-tokens/", mine), d.As("Alpine Energy", "jonas@alpine.example"), nil); a.Status != http.StatusForbidden {
+		t.Errorf("an owner's is ended by an admin: %d", a.Status)
+	}
+	d.Must(204, "DELETE", fmt.Sprint("/v1/scim-tokens/", admins), greta, nil)
+
+	key := d.Must(201, "POST", "/v1/keys", greta, map[string]any{"features": []string{"key.write", "user.read"}, "expiresAt": time.Now().Add(2 * time.Hour)}).JSON(t)
+	token := d.Token(platform.Member(t, key, "clientId").(string), platform.Member(t, key, "clientSecret").(string), "tenant")
+	make(token, 3*time.Hour, 400)
+	bound := make(token, time.Hour, 201)
+	if features := platform.Member(t, d.Must(200, "GET", fmt.Sprint("/v1/scim-tokens/", bound), greta, nil).JSON(t), "features"); fmt.Sprint(features) != "[user.read key.write]" {
+		t.Errorf("it may %v", features)
+	}
+	d.SQL(`UPDATE api_keys SET allowed_addresses = '{127.0.0.0/8}' WHERE client_id = $1`, platform.Member(t, key, "clientId"))
+	make(token, time.Hour, 403)
+
+	d.Must(200, "POST", "/graphql", greta, map[string]any{"query": `mutation { changePassword(input: {current: "` + platform.NewPassword + `", new: "another long password"}) { user { id } } }`})
+	if n := d.Number(`SELECT count(*) FROM scim_tokens`); n != 0 {
+		t.Errorf("%d tokens live on with a new password", n)
+	}
 }

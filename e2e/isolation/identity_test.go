@@ -68,7 +68,7 @@ func identityGraphRows() []graphRow {
 		edge("Customer.scimTokens ScimToken.customer ScimToken.createdBy", `scimTokens { name features customer { name } createdBy { email } }`),
 		node("ScimToken", rule.CustomerScimTokens, (*ask).freshScimToken, reach),
 		mutate("createScimToken", `scimToken { name } token`, (*ask).scimToken, reach),
-		mutate("revokeScimToken", `deletedId`, func(a *ask) object { return object{"id": a.freshScimToken()} }, reach),
+		mutate("deleteScimToken", `deletedId`, func(a *ask) object { return object{"id": a.freshScimToken()} }, reach),
 		edge("Customer.identityProviders IdentityProvider.claims IdentityProvider.defaultRole IdentityProvider.customer",
 			`identityProviders { name issuer clientId domains claims { domain recordValue } defaultRole { name } customer { name } }`),
 		{
@@ -97,7 +97,7 @@ func identityRESTRows() []restRow {
 		{op: "listScimTokens/own", want: shared},
 		{op: "createScimToken", body: func(a *ask) any { return a.scimToken() }, want: reach},
 		{op: "getScimToken", path: func(a *ask) []any { return []any{a.freshScimToken()} }, want: reach},
-		{op: "revokeScimToken", path: func(a *ask) []any { return []any{a.freshScimToken()} }, want: reach},
+		{op: "deleteScimToken", path: func(a *ask) []any { return []any{a.freshScimToken()} }, want: reach},
 		{op: "beginSignOn", public: true},
 		{op: "finishSignOn", public: true},
 		{op: "signedOutElsewhere", public: true},
@@ -128,7 +128,7 @@ func (a *ask) identityWrites() []writeRow {
 	made["customerId"] = a.target
 	return []writeRow{
 		{mutation: "createIdentityProvider", app: "tenant", shown: shown, gives: made},
-		{mutation: "createScimToken", app: "tenant", shown: map[string]string{"customerId": "customer { databaseId }"}, gives: object{"customerId": a.target, "name": a.unique()}},
+		{mutation: "createScimToken", app: "tenant", shown: map[string]string{"customerId": "customer { databaseId }"}, gives: object{"customerId": a.target, "name": a.unique(), "expiresAt": "2046-01-02T03:04:05Z"}},
 		{mutation: "updateIdentityProvider", app: "tenant", names: object{"id": a.freshProvider()}, shown: shown, gives: gives()},
 	}
 }

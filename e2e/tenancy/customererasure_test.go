@@ -88,7 +88,7 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	s.Must(http.StatusCreated, "POST", "/tenant/user", owner, map[string]any{"email": "everywhere@quill.example"})
 	s.Must(http.StatusCreated, "POST", "/tenant/user", owner, map[string]any{"email": "greta@alpine.example"}) // who stays in Alpine Energy
 	s.Must(http.StatusNoContent, "POST", "/tenant/billing", owner, map[string]any{"billingName": "Quill"})
-	s.Must(http.StatusOK, "PUT", fmt.Sprintf("/tenant/limits/%d", customer), s.Root(), map[string]any{"limits": map[string]any{"users": 9, "deliveriesPerDay": 0}})
+	s.Must(http.StatusOK, "PUT", fmt.Sprintf("/tenant/limits/%d", customer), s.Root(), map[string]any{"limits": map[string]any{"users": 20, "deliveriesPerDay": 0}})
 	s.Mutate(owner, "createRole", "role { name }", map[string]any{"applicationId": 1, "name": "Quill role", "features": []string{"user.read"}})
 	s.Must(http.StatusOK, "POST", "/permission", owner, map[string]any{
 		"appAccountId": s.Account(customer, "tenant"), "appRoleId": s.RoleID(customer, "tenant", "Quill role"), "email": "everywhere@quill.example",
@@ -174,8 +174,8 @@ func TestCompaniesAreErased(t *testing.T) {
 			t.Error(row)
 		}
 	}
-	if n := len(more["users"]); n != 7 {
-		t.Errorf("%d people were erased, of three owners, three members, and one who is everywhere", n)
+	if n := len(more["users"]); n != 10 {
+		t.Errorf("%d people were erased, of three owners, six members, and one who is everywhere", n)
 	}
 	var told []string
 	for _, row := range more["audit_events"] {

@@ -279,7 +279,7 @@ type MutationResolver interface {
 	VerifyIdentityDomain(ctx context.Context, input resolvers.VerifyIdentityDomainInput) (*resolvers.VerifyIdentityDomainPayload, error)
 	UnlinkIdentity(ctx context.Context, input resolvers.UnlinkIdentityInput) (*resolvers.UnlinkIdentityPayload, error)
 	CreateScimToken(ctx context.Context, input resolvers.CreateScimTokenInput) (*resolvers.CreateScimTokenPayload, error)
-	RevokeScimToken(ctx context.Context, input resolvers.RevokeScimTokenInput) (*resolvers.RevokeScimTokenPayload, error)
+	DeleteScimToken(ctx context.Context, input resolvers.DeleteScimTokenInput) (*resolvers.DeleteScimTokenPayload, error)
 	CreateWebhookDestination(ctx context.Context, input resolvers.CreateWebhookDestinationInput) (*resolvers.CreateWebhookDestinationPayload, error)
 	UpdateWebhookDestination(ctx context.Context, input resolvers.UpdateWebhookDestinationInput) (*resolvers.UpdateWebhookDestinationPayload, error)
 	DeleteWebhookDestination(ctx context.Context, input resolvers.DeleteWebhookDestinationInput) (*resolvers.DeleteWebhookDestinationPayload, error)
@@ -2763,6 +2763,8 @@ type ScimToken implements Node {
   name: String!
   "The most that it may: what who has made it could give then. What the person may no longer, it may no longer either."
   features: [String!]!
+  "When it ends; null for never."
+  expiresAt: DateTime
   "When it was made."
   createdAt: DateTime!
   "When it was last used; null when never."
@@ -3475,8 +3477,8 @@ type Mutation {
   unlinkIdentity("The identity." input: UnlinkIdentityInput!): UnlinkIdentityPayload @needs(app: [TENANT], right: "user.write")
   "Lets a company's directory provision its people (SCIM), as the caller may, and shows its token, this once. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createScimToken("The token." input: CreateScimTokenInput!): CreateScimTokenPayload @needs(app: [TENANT], right: "key.write")
-  "Ends a SCIM token, at once. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  revokeScimToken("The token." input: RevokeScimTokenInput!): RevokeScimTokenPayload @needs(app: [TENANT], right: "key.write")
+  "Ends a SCIM token, at once: one that the caller has made, or, for an owner, any. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  deleteScimToken("The token." input: DeleteScimTokenInput!): DeleteScimTokenPayload @needs(app: [TENANT], right: "key.write")
   "Subscribes an endpoint to a company's events; shows its signing secret, this once. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
   createWebhookDestination("The destination." input: CreateWebhookDestinationInput!): CreateWebhookDestinationPayload @needs(right: "webhook.write")
   "Changes a destination. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
@@ -4143,24 +4145,26 @@ input CreateScimTokenInput {
   customerId: ID
   "What it is called; ` + "`" + `SCIM` + "`" + ` when left out."
   name: String
+  "When it ends; never when left out."
+  expiresAt: DateTime
 }
 
 "What ` + "`" + `createScimToken` + "`" + ` made."
 type CreateScimTokenPayload {
   "The token."
-  scimToken: ScimToken!
+  scimToken: ScimToken
   "What the directory sends as ` + "`" + `Authorization: Bearer` + "`" + `, shown this once."
   token: String!
 }
 
 "A SCIM token to end."
-input RevokeScimTokenInput {
+input DeleteScimTokenInput {
   "The token."
   id: ID!
 }
 
-"What ` + "`" + `revokeScimToken` + "`" + ` ended."
-type RevokeScimTokenPayload {
+"What ` + "`" + `deleteScimToken` + "`" + ` ended."
+type DeleteScimTokenPayload {
   "Global id of what is gone."
   deletedId: ID!
 }
@@ -6017,6 +6021,20 @@ func (ec *executionContext) field_Mutation_deleteRole_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deleteScimToken_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeleteScimTokenInput, error) {
+			return ec.unmarshalNDeleteScimTokenInput2canopyᚋresolversᚐDeleteScimTokenInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deleteSecret_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6345,20 +6363,6 @@ func (ec *executionContext) field_Mutation_revokeOtherSessions_args(ctx context.
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.RevokeOtherSessionsInput, error) {
 			return ec.unmarshalNRevokeOtherSessionsInput2canopyᚋresolversᚐRevokeOtherSessionsInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_revokeScimToken_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (resolvers.RevokeScimTokenInput, error) {
-			return ec.unmarshalNRevokeScimTokenInput2canopyᚋresolversᚐRevokeScimTokenInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -11605,10 +11609,10 @@ func (ec *executionContext) _CreateScimTokenPayload_scimToken(ctx context.Contex
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.ScimToken) graphql.Marshaler {
-			return ec.marshalNScimToken2ᚖcanopyᚋdbᚐScimToken(ctx, selections, v)
+			return ec.marshalOScimToken2ᚖcanopyᚋdbᚐScimToken(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CreateScimTokenPayload_scimToken(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -12911,6 +12915,10 @@ func (ec *executionContext) _DeletePermissionPayload_deletedId(ctx context.Conte
 }
 
 func (ec *executionContext) _DeleteRolePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteRolePayload) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
+}
+
+func (ec *executionContext) _DeleteScimTokenPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteScimTokenPayload) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
@@ -17136,27 +17144,27 @@ func (ec *executionContext) fieldContext_Mutation_createScimToken(ctx context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_revokeScimToken(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_deleteScimToken(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_revokeScimToken(ctx, field)
+			return ec.fieldContext_Mutation_deleteScimToken(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RevokeScimToken(ctx, fc.Args["input"].(resolvers.RevokeScimTokenInput))
+			return ec.Resolvers.Mutation().DeleteScimToken(ctx, fc.Args["input"].(resolvers.DeleteScimTokenInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RevokeScimTokenPayload) graphql.Marshaler {
-			return ec.marshalORevokeScimTokenPayload2ᚖcanopyᚋresolversᚐRevokeScimTokenPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteScimTokenPayload) graphql.Marshaler {
+			return ec.marshalODeleteScimTokenPayload2ᚖcanopyᚋresolversᚐDeleteScimTokenPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_revokeScimToken(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_deleteScimToken(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
@@ -17170,7 +17178,7 @@ func (ec *executionContext) fieldContext_Mutation_revokeScimToken(ctx context.Co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_revokeScimToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_deleteScimToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -20305,10 +20313,6 @@ func (ec *executionContext) fieldContext_RevokeOtherSessionsPayload_sessions(_ c
 	return fc, nil
 }
 
-func (ec *executionContext) _RevokeScimTokenPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeScimTokenPayload) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
-}
-
 func (ec *executionContext) _RevokeSessionPayload_session(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeSessionPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -20908,6 +20912,10 @@ func (ec *executionContext) _ScimToken_features(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_ScimToken_features(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ScimToken", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ScimToken_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt)
 }
 
 func (ec *executionContext) _ScimToken_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
@@ -25357,7 +25365,7 @@ func (ec *executionContext) unmarshalInputCreateScimTokenInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"customerId", "name"}
+	fieldsInOrder := [...]string{"customerId", "name", "expiresAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25378,6 +25386,13 @@ func (ec *executionContext) unmarshalInputCreateScimTokenInput(ctx context.Conte
 				return it, err
 			}
 			it.Name = data
+		case "expiresAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAt"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAt = data
 		}
 	}
 	return it, nil
@@ -25984,6 +25999,36 @@ func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, o
 				return it, err
 			}
 			it.IfVersion = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteScimTokenInput(ctx context.Context, obj any) (resolvers.DeleteScimTokenInput, error) {
+	var it resolvers.DeleteScimTokenInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -27113,36 +27158,6 @@ func (ec *executionContext) unmarshalInputRevokeOtherSessionsInput(ctx context.C
 				return it, err
 			}
 			it.IncludeCurrent = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputRevokeScimTokenInput(ctx context.Context, obj any) (resolvers.RevokeScimTokenInput, error) {
-	var it resolvers.RevokeScimTokenInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
 		}
 	}
 	return it, nil
@@ -31805,7 +31820,7 @@ func (ec *executionContext) _CreateScimTokenPayload(ctx context.Context, sel ast
 			out.Values[i] = graphql.MarshalString("CreateScimTokenPayload")
 		case "scimToken":
 			out.Values[i] = ec._CreateScimTokenPayload_scimToken(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "token":
@@ -32821,6 +32836,45 @@ func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.Sele
 			out.Values[i] = graphql.MarshalString("DeleteRolePayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteRolePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var deleteScimTokenPayloadImplementors = []string{"DeleteScimTokenPayload"}
+
+func (ec *executionContext) _DeleteScimTokenPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteScimTokenPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteScimTokenPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteScimTokenPayload")
+		case "deletedId":
+			out.Values[i] = ec._DeleteScimTokenPayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -34715,9 +34769,9 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "revokeScimToken":
+		case "deleteScimToken":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_revokeScimToken(ctx, field)
+				return ec._Mutation_deleteScimToken(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -36377,45 +36431,6 @@ func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel
 	return out
 }
 
-var revokeScimTokenPayloadImplementors = []string{"RevokeScimTokenPayload"}
-
-func (ec *executionContext) _RevokeScimTokenPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeScimTokenPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, revokeScimTokenPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("RevokeScimTokenPayload")
-		case "deletedId":
-			out.Values[i] = ec._RevokeScimTokenPayload_deletedId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
-}
-
 var revokeSessionPayloadImplementors = []string{"RevokeSessionPayload"}
 
 func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeSessionPayload) graphql.Marshaler {
@@ -36981,6 +36996,11 @@ func (ec *executionContext) _ScimToken(ctx context.Context, sel ast.SelectionSet
 		case "features":
 			out.Values[i] = ec._ScimToken_features(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._ScimToken_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createdAt":
@@ -40807,6 +40827,11 @@ func (ec *executionContext) unmarshalNDeleteRoleInput2canopyᚋresolversᚐDelet
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNDeleteScimTokenInput2canopyᚋresolversᚐDeleteScimTokenInput(ctx context.Context, v any) (resolvers.DeleteScimTokenInput, error) {
+	res, err := ec.unmarshalInputDeleteScimTokenInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeleteSecretInput2canopyᚋresolversᚐDeleteSecretInput(ctx context.Context, v any) (resolvers.DeleteSecretInput, error) {
 	res, err := ec.unmarshalInputDeleteSecretInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -41790,11 +41815,6 @@ func (ec *executionContext) unmarshalNRevokeApiKeyInput2canopyᚋresolversᚐRev
 
 func (ec *executionContext) unmarshalNRevokeOtherSessionsInput2canopyᚋresolversᚐRevokeOtherSessionsInput(ctx context.Context, v any) (resolvers.RevokeOtherSessionsInput, error) {
 	res, err := ec.unmarshalInputRevokeOtherSessionsInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNRevokeScimTokenInput2canopyᚋresolversᚐRevokeScimTokenInput(ctx context.Context, v any) (resolvers.RevokeScimTokenInput, error) {
-	res, err := ec.unmarshalInputRevokeScimTokenInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -43455,6 +43475,13 @@ func (ec *executionContext) marshalODeleteRolePayload2ᚖcanopyᚋresolversᚐDe
 	return ec._DeleteRolePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalODeleteScimTokenPayload2ᚖcanopyᚋresolversᚐDeleteScimTokenPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteScimTokenPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteScimTokenPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalODeleteSecretPayload2ᚖcanopyᚋresolversᚐDeleteSecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteSecretPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -43943,13 +43970,6 @@ func (ec *executionContext) marshalORevokeOtherSessionsPayload2ᚖcanopyᚋresol
 	return ec._RevokeOtherSessionsPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalORevokeScimTokenPayload2ᚖcanopyᚋresolversᚐRevokeScimTokenPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RevokeScimTokenPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._RevokeScimTokenPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalORevokeSessionPayload2ᚖcanopyᚋresolversᚐRevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RevokeSessionPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -44052,6 +44072,13 @@ func (ec *executionContext) marshalOSaveBillingPayload2ᚖcanopyᚋresolversᚐS
 		return graphql.Null
 	}
 	return ec._SaveBillingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOScimToken2ᚖcanopyᚋdbᚐScimToken(ctx context.Context, sel ast.SelectionSet, v *db.ScimToken) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ScimToken(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOSearchMode2ᚖstring(ctx context.Context, v any) (*string, error) {

@@ -82,7 +82,7 @@ var (
 	IdentityProviderSignInFailed  = action("identityProvider.signInFailed", "Somebody comes from an identity provider and is not let in.")
 
 	ScimTokenCreated = action("scimToken.created", "A token is made by which a company's directory provisions its people.")
-	ScimTokenRevoked = action("scimToken.revoked", "A token of a company's directory is ended.")
+	ScimTokenDeleted = action("scimToken.deleted", "A token of a company's directory is ended.")
 	UserProvisioned  = action("user.provisioned", "A company's directory says by which name it knows a user, or whether the user is active.")
 
 	RoleCreated       = action("role.created", "A role is created.")

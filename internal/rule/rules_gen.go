@@ -155,7 +155,7 @@ var (
 	VerifyIdentityDomain             = &Rule{Field: "Mutation.verifyIdentityDomain", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	UnlinkIdentity                   = &Rule{Field: "Mutation.unlinkIdentity", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
 	CreateScimToken                  = &Rule{Field: "Mutation.createScimToken", Apps: []access.App{access.Tenant}, Right: access.KeyWrite}
-	RevokeScimToken                  = &Rule{Field: "Mutation.revokeScimToken", Apps: []access.App{access.Tenant}, Right: access.KeyWrite}
+	DeleteScimToken                  = &Rule{Field: "Mutation.deleteScimToken", Apps: []access.App{access.Tenant}, Right: access.KeyWrite}
 	CreateWebhookDestination         = &Rule{Field: "Mutation.createWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	UpdateWebhookDestination         = &Rule{Field: "Mutation.updateWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	DeleteWebhookDestination         = &Rule{Field: "Mutation.deleteWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
@@ -319,7 +319,7 @@ var all = []*Rule{
 	VerifyIdentityDomain,
 	UnlinkIdentity,
 	CreateScimToken,
-	RevokeScimToken,
+	DeleteScimToken,
 	CreateWebhookDestination,
 	UpdateWebhookDestination,
 	DeleteWebhookDestination,

@@ -18,6 +18,8 @@ type Filter interface{ fits(r Resource) bool }
 const (
 	maxFilter = 2000
 	maxDepth  = 20
+	// maxTerms is how many comparisons a filter has: a list tries it with many resources.
+	maxTerms = 30
 )
 
 // ErrFilter says that a filter can't be read.
@@ -170,7 +172,10 @@ func ParseFilter(text string) (Filter, error) {
 	return f, err
 }
 
-type parser struct{ rest string }
+type parser struct {
+	rest  string
+	terms int
+}
 
 func (p *parser) fault(what string) error {
 	return fmt.Errorf("%w: %s, at %q", ErrFilter, what, clip(p.rest))
@@ -243,6 +248,9 @@ func (p *parser) one(depth int) (Filter, error) {
 	attribute := p.path()
 	if attribute == "" {
 		return nil, p.fault("an attribute is missing")
+	}
+	if p.terms++; p.terms > maxTerms {
+		return nil, p.fault("it has too many comparisons")
 	}
 	if p.word("[") {
 		f, err := p.closed(depth, "]")

@@ -22,6 +22,9 @@ var (
 	ErrValue  = errors.New("invalidValue")
 )
 
+// maxValues is how many values an attribute of a resource has: those that come are compared with those that are there.
+const maxValues = 100
+
 // Patch applies operations to a resource, in their order. The errors are those above.
 func Patch(r Resource, operations []Operation) error {
 	for _, o := range operations {
@@ -71,6 +74,11 @@ func (o Operation) at(r Resource) error {
 	name = known(r, name)
 	if of != nil {
 		return o.among(r, name, sub, of)
+	}
+	if more, several := o.Value.([]any); several {
+		if had, _ := r[name].([]any); len(had)+len(more) > maxValues {
+			return fmt.Errorf("%w: %s has at most %d values", ErrValue, clip(name), maxValues)
+		}
 	}
 	if sub == "" {
 		o.set(r, name)

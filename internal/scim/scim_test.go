@@ -3,7 +3,9 @@ package scim
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -89,6 +91,72 @@ func TestPatches(t *testing.T) {
 		if err := Patch(Resource{"emails": []any{Resource{"type": "work"}}}, operations); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", patch, err, want)
 		}
+	}
+}
+
+// TestGroupPatches: what becomes of members is known without who they are.
+func TestGroupPatches(t *testing.T) {
+	for patch, want := range map[string]Members{
+		`[{"op": "add", "path": "members", "value": [{"value": "1"}, {"value": "2"}]}, {"op": "remove", "path": "members[value eq \"2\"]"}]`: {Add: []string{"1"}, Drop: []string{"2"}},
+		`[{"op": "Remove", "path": "members", "value": [{"value": "1"}]}, {"op": "Add", "value": {"members": {"value": "1"}}}]`:              {Add: []string{"1"}},
+		`[{"op": "remove", "path": "members"}, {"op": "add", "path": "MEMBERS", "value": [{"value": "3"}]}]`:                                 {Only: true, Add: []string{"3"}},
+		`[{"op": "replace", "value": {"displayName": "G", "urn:ietf:params:scim:schemas:core:2.0:Group:members": [{"value": "4"}]}}]`:        {Only: true, Add: []string{"4"}},
+		`[{"op": "replace", "path": "displayName", "value": "G"}]`:                                                                           {},
+	} {
+		var operations []Operation
+		if err := json.Unmarshal([]byte(patch), &operations); err != nil {
+			t.Fatal(err)
+		}
+		have, err := PatchGroup(Resource{"displayName": "G"}, operations)
+		if have.Only != want.Only || !slices.Equal(have.Add, want.Add) || !slices.Equal(have.Drop, want.Drop) || err != nil {
+			t.Errorf("%s: %v, %v", patch, have, err)
+		}
+	}
+	for patch, want := range map[string]error{
+		`[{"op": "add", "path": "members"}]`: ErrValue, `[{"op": "replace", "path": "members"}]`: ErrValue, `[{"op": "add", "path": "members", "value": "1"}]`: ErrValue,
+		`[{"op": "add", "path": "members", "value": ["1"]}]`: ErrValue, `[{"op": "move", "path": "members", "value": [{"value": "1"}]}]`: ErrValue,
+		`[{"op": "remove", "path": "members[value co \"1\"]"}]`: ErrPath, `[{"op": "remove", "path": "members[value eq \"1\"].value"}]`: ErrPath,
+		`[{"op": "replace", "path": "members[value eq \"1\"]", "value": {"value": "2"}}]`: ErrValue, `[{"op": "remove", "path": "members.value"}]`: ErrPath,
+	} {
+		var operations []Operation
+		if err := json.Unmarshal([]byte(patch), &operations); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := PatchGroup(Resource{}, operations); !errors.Is(err, want) {
+			t.Errorf("%s: %v, %v, want %v", patch, m, err, want)
+		}
+	}
+}
+
+// TestMembersInFilters: only what can be found out for few members is asked for.
+func TestMembersInFilters(t *testing.T) {
+	for filter, want := range map[string]string{
+		`members.value eq "1" or members eq "2" and not (members[value eq "3"])`: "[1 2 3]", `displayName eq "x" and emails[type eq "y" and value pr]`: "[]",
+		`members pr`: "", `members.value ne "1"`: "", `members[value eq "1" and type pr]`: "", `members.display eq "x"`: "", `members eq 1`: "", `members[a.b eq "1"]`: "",
+	} {
+		f, err := ParseFilter(filter)
+		if err != nil {
+			t.Fatal(filter, err)
+		}
+		ids, err := MembersIn(f)
+		if want == "" && !errors.Is(err, ErrFilter) || want != "" && (err != nil || fmt.Sprint(ids) != want) {
+			t.Errorf("%s: %v, %v", filter, ids, err)
+		}
+	}
+}
+
+// TestPatchesAreBound: one attribute has no more than a hundred values.
+func TestPatchesAreBound(t *testing.T) {
+	list := make([]any, maxValues)
+	for i := range list {
+		list[i] = fmt.Sprint(i)
+	}
+	r := Resource{}
+	if err := Patch(r, []Operation{{"add", "emails", list}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Patch(r, []Operation{{"add", "emails", list[:1]}}); !errors.Is(err, ErrValue) {
+		t.Errorf("one more: %v", err)
 	}
 }
 

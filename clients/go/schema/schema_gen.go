@@ -992,6 +992,8 @@ type CreateScimTokenInput struct {
 	CustomerID *string `json:"customerId,omitzero"`
 	// What it is called; `SCIM` when left out.
 	Name *string `json:"name,omitzero"`
+	// When it ends; never when left out.
+	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
 }
 
 // CreateScimTokenPayload: What `createScimToken` made.
@@ -1404,6 +1406,18 @@ type DeleteRoleInput struct {
 
 // DeleteRolePayload: What `deleteRole` removed.
 type DeleteRolePayload struct {
+	// Global id of what is gone.
+	DeletedID string `json:"deletedId,omitzero"`
+}
+
+// DeleteScimTokenInput: A SCIM token to end.
+type DeleteScimTokenInput struct {
+	// The token.
+	ID string `json:"id"`
+}
+
+// DeleteScimTokenPayload: What `deleteScimToken` ended.
+type DeleteScimTokenPayload struct {
 	// Global id of what is gone.
 	DeletedID string `json:"deletedId,omitzero"`
 }
@@ -2369,18 +2383,6 @@ type RevokeOtherSessionsPayload struct {
 	Sessions []*Session `json:"sessions,omitzero"`
 }
 
-// RevokeScimTokenInput: A SCIM token to end.
-type RevokeScimTokenInput struct {
-	// The token.
-	ID string `json:"id"`
-}
-
-// RevokeScimTokenPayload: What `revokeScimToken` ended.
-type RevokeScimTokenPayload struct {
-	// Global id of what is gone.
-	DeletedID string `json:"deletedId,omitzero"`
-}
-
 // RevokeSessionInput: A session to end.
 type RevokeSessionInput struct {
 	// The session: one of the caller's own.
@@ -2618,6 +2620,8 @@ type ScimToken struct {
 	Name string `json:"name,omitzero"`
 	// The most that it may: what who has made it could give then. What the person may no longer, it may no longer either.
 	Features []string `json:"features,omitzero"`
+	// When it ends; null for never.
+	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	// When it was last used; null when never.

@@ -972,12 +972,14 @@ export interface CreateScimTokenInput {
   customerId?: string | number | null | undefined;
   /** What it is called; `SCIM` when left out. */
   name?: string | null | undefined;
+  /** When it ends; never when left out. */
+  expiresAt?: DateTime | null | undefined;
 }
 
 /** What `createScimToken` made. */
 export interface CreateScimTokenPayload {
   /** The token. */
-  scimToken: ScimToken;
+  scimToken: ScimToken | null;
   /** What the directory sends as `Authorization: Bearer`, shown this once. */
   token: string;
 }
@@ -1379,6 +1381,18 @@ export interface DeleteRoleInput {
 
 /** What `deleteRole` removed. */
 export interface DeleteRolePayload {
+  /** Global id of what is gone. */
+  deletedId: string;
+}
+
+/** A SCIM token to end. */
+export interface DeleteScimTokenInput {
+  /** The token. */
+  id: string | number;
+}
+
+/** What `deleteScimToken` ended. */
+export interface DeleteScimTokenPayload {
   /** Global id of what is gone. */
   deletedId: string;
 }
@@ -2332,18 +2346,6 @@ export interface RevokeOtherSessionsPayload {
   sessions: Array<Session>;
 }
 
-/** A SCIM token to end. */
-export interface RevokeScimTokenInput {
-  /** The token. */
-  id: string | number;
-}
-
-/** What `revokeScimToken` ended. */
-export interface RevokeScimTokenPayload {
-  /** Global id of what is gone. */
-  deletedId: string;
-}
-
 /** A session to end. */
 export interface RevokeSessionInput {
   /** The session: one of the caller's own. */
@@ -2575,6 +2577,8 @@ export interface ScimToken {
   name: string;
   /** The most that it may: what who has made it could give then. What the person may no longer, it may no longer either. */
   features: Array<string>;
+  /** When it ends; null for never. */
+  expiresAt: DateTime | null;
   /** When it was made. */
   createdAt: DateTime;
   /** When it was last used; null when never. */
