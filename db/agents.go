@@ -62,12 +62,14 @@ var (
 		joinByID("customers", "c", "a.customer_id") + `WHERE g.deleted_at IS NULL AND ` + withinScope)
 	qAgentForUpdate = prepare(`
 		SELECT ` + agentColumns + agentTables + `WHERE g.id = $3 AND ` + unindexed("g.deleted_at IS NULL") + ` AND ` + withinScope + ` FOR UPDATE OF g`)
-	qInsertAgents = prepare(`
-		WITH g AS (INSERT INTO agents (account_id, name, draft, created_by)
-			SELECT account_id, name, draft::json, NULLIF(created_by, 0) FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[])
-				WITH ORDINALITY t(account_id, name, draft, created_by, n) ORDER BY n
-			RETURNING *)
-		SELECT ` + agentColumns + ` FROM g` + joinByID("accounts", "a", "g.account_id") + `ORDER BY g.id`)
+	qAgentIDs   = prepare(`SELECT nextval('agents_id_seq') AS id, ` + wanting("$2::bigint", "$3::text[]") + ` AS wanted FROM generate_series(1, $1::integer)`)
+	qMakeAgents = prepare(`
+		WITH ` + makingGate(1, "true") + `
+		made AS (INSERT INTO agents (id, account_id, name, draft, enabled, created_by)
+			SELECT id, account_id, name, draft::json, enabled, NULLIF(created_by, 0)
+			FROM ` + unnest(2+tellArgs, []string{"bigint", "bigint", "text", "text", "boolean", "bigint"}) + ` t(id, account_id, name, draft, enabled, created_by)
+			WHERE ` + gated + ` RETURNING *),` + telling(2, gated) + `
+		SELECT ` + columns[Agent]("m") + `, t.customer_id,` + toldColumns + makingTold)
 	qUpdateAgent = prepare(`
 		UPDATE agents SET name = $2, draft = $3, published_id = $4, enabled = $5, updated_at = now() WHERE id = $1 RETURNING updated_at, row_version`)
 	qDeleteAgent = prepare(`UPDATE agents SET deleted_at = now(), enabled = false WHERE id = $1`)
@@ -165,21 +167,50 @@ func (r *Revision) Agent(ctx context.Context, s *Store, scope access.Scope) (*Ag
 
 // NewAgent is an agent to make; CreatedBy 0 stands for the platform itself.
 type NewAgent struct {
-	AccountID, CreatedBy int64
-	Name                 string
-	Draft                json.RawMessage
+	Agent
+	CreatedBy int64
 }
 
-// InsertAgents makes agents, and gives them in their order.
-func (s *Store) InsertAgents(ctx context.Context, list []NewAgent) (made []*Agent, err error) {
-	var accounts, creators pq.Int64Array
-	var names, drafts pq.StringArray
-	for _, a := range list {
-		accounts, creators = append(accounts, a.AccountID), append(creators, a.CreatedBy)
-		names, drafts = append(names, a.Name), append(drafts, string(a.Draft))
+// BeginAgents gives agents of one company that are to be made their ids. It tells whether a destination asks for their audit events by one
+// of some names.
+func (s *Store) BeginAgents(ctx context.Context, names []string, list []*NewAgent) (wanted bool, err error) {
+	var rows []struct {
+		ID     int64 `db:"id"`
+		Wanted bool  `db:"wanted"`
 	}
-	err = s.list(ctx, &made, qInsertAgents, accounts, names, drafts, creators)
-	return made, err
+	if err := s.list(ctx, &rows, qAgentIDs, len(list), list[0].CustomerID, pq.StringArray(names)); err != nil {
+		return false, err
+	}
+	for i, r := range rows {
+		list[i].ID = r.ID
+	}
+	return rows[0].Wanted, nil
+}
+
+// MakeAgents makes agents that were begun, and writes what is told of them: an audit event of each, in their order. alone says that
+// nothing follows in the transaction: ErrMoreToTell where something has to.
+func (s *Store) MakeAgents(ctx context.Context, alone bool, list []*NewAgent, audits []NewAudit, events []NewEvent) ([]WrittenAudit, []Destined, error) {
+	var ids, accounts, creators pq.Int64Array
+	var names, drafts pq.StringArray
+	var enabled pq.BoolArray
+	for _, a := range list {
+		ids, accounts, creators = append(ids, a.ID), append(accounts, a.AccountID), append(creators, a.CreatedBy)
+		names, drafts, enabled = append(names, a.Name), append(drafts, string(a.Draft)), append(enabled, a.Enabled)
+	}
+	var rows []madeAgent
+	args := append(append([]any{alone}, tellArrays(audits, events)...), ids, accounts, names, drafts, enabled, creators)
+	if err := s.list(ctx, &rows, qMakeAgents, args...); err != nil {
+		return nil, nil, err
+	}
+	for i := range rows {
+		list[i].Agent = rows[i].Agent
+	}
+	return toldWith(rows, alone, func(r *madeAgent) *told { return &r.told })
+}
+
+type madeAgent struct {
+	Agent
+	told
 }
 
 // UpdateAgent writes an agent's name, draft, published revision and whether it is enabled.

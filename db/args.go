@@ -1,6 +1,10 @@
 package db
 
-import "context"
+import (
+	"context"
+	"strconv"
+	"strings"
+)
 
 // atLeastEmpty makes a missing key the empty array, which sorts before every lineage.
 func atLeastEmpty(key []int64) []int64 {
@@ -29,6 +33,15 @@ func leftByID(table, alias, id string) string {
 // eachByID reads the rows of a table, under an alias, whose ids are in the argument behind the scope, one by one.
 func eachByID(table, alias string) string {
 	return ` FROM unnest($3::bigint[]) k(id)` + joinByID(table, alias, "k.id")
+}
+
+// unnest reads arguments from first on, arrays of some types, side by side.
+func unnest(first int, types []string) string {
+	args := make([]string, len(types))
+	for i, t := range types {
+		args[i] = "$" + strconv.Itoa(first+i) + "::" + t + "[]"
+	}
+	return "unnest(" + strings.Join(args, ", ") + ")"
 }
 
 // withoutTimeout runs do without the statement timeout: for what reads much, at this process's own pace.

@@ -44,8 +44,8 @@ var (
 	// The chunks first, whatever the planner thinks of a table that has just grown.
 	qFoundChunks = prepare(`
 		WITH k AS MATERIALIZED (SELECT ` + chunkColumns + `, k.revision FROM chunks k WHERE k.id = ANY($2))
-		SELECT ` + chunkColumns + ` FROM k JOIN documents d ON d.id = k.document_id AND d.revision = k.revision AND ` + unindexed("d.status = 'ready'") + `
-		WHERE d.context_id = ANY ($1::bigint[])`)
+		SELECT ` + chunkColumns + ` FROM k` + joinByID("documents", "d", "k.document_id") + `
+		WHERE d.revision = k.revision AND ` + unindexed("d.status = 'ready'") + ` AND d.context_id = ANY ($1::bigint[])`)
 )
 
 var (

@@ -110,6 +110,11 @@ func waysBelow(from string) ways {
 		if parent, given := value(terms, "parentId"); given {
 			list = append(list, way{each: reached.each, from: reached.from, lead: "c.parent_id", is: st.arg(parent, "bigint"), held: walk.held})
 		}
+		for _, t := range terms {
+			if t.Member == "regionId" || t.Member == "level" { // which indexes have in the order of the tree
+				list = append(list, way{each: reached.each, from: reached.from, where: append([]string{st.condition(t)}, reached.where...), held: reached.held, ordered: reached.ordered})
+			}
+		}
 		if list = append(list, reached); st.counting || reached.ordered {
 			return list
 		}
@@ -209,7 +214,7 @@ func (s *statement) walkCustomers(scope access.Scope, terms []Term, held []strin
 	if period := s.period(terms, "createdSince", "createdUntil"); len(period) > 0 && s.ordersBy("c.created_at") {
 		return w.within(period...)
 	}
-	if text, begins := value(terms, "begins"); begins && s.ordersBy(nameOfCustomer) {
+	if text, begins := value(terms, "begins"); begins && (s.counting || s.ordersBy(nameOfCustomer)) {
 		return w.within(s.beginning(nameOfCustomer, text)...)
 	}
 	return w

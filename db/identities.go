@@ -27,14 +27,13 @@ func (i *UserIdentity) GlobalID() globalid.ID { return globalid.ID{Type: "UserId
 
 var identityColumns = columns[UserIdentity]("i")
 
-const identityInScope = ` JOIN identity_providers p ON p.id = i.provider_id JOIN customers c ON c.id = p.customer_id `
+var identityInScope = joinByID("identity_providers", "p", "i.provider_id") + joinByID("customers", "c", "p.customer_id")
 
 var (
 	qIdentity          = prepare(`SELECT ` + identityColumns + ` FROM user_identities i` + identityInScope + `WHERE i.id = $3 AND ` + withinScope)
 	qIdentityForUpdate = prepare(`SELECT ` + identityColumns + ` FROM user_identities i` + identityInScope + `WHERE i.id = $3 AND ` + withinScope + ` FOR UPDATE OF i`)
 	qIdentitiesOf      = prepare(`
-		SELECT ` + identityColumns + ` FROM (SELECT * FROM user_identities WHERE user_id = ANY($3) OFFSET 0) i` +
-		joinByID("identity_providers", "p", "i.provider_id") + joinByID("customers", "c", "p.customer_id") + `WHERE ` + withinScope + ` ORDER BY i.user_id, i.id`)
+		SELECT ` + identityColumns + ` FROM (SELECT * FROM user_identities WHERE user_id = ANY($3) OFFSET 0) i` + identityInScope + `WHERE ` + withinScope + ` ORDER BY i.user_id, i.id`)
 	qIdentityBySubject = prepare(`SELECT ` + identityColumns + ` FROM user_identities i WHERE i.provider_id = $1 AND i.subject = $2`)
 	qHasIdentity       = prepare(`SELECT EXISTS (SELECT FROM user_identities i WHERE i.user_id = $1)`)
 	qInsertIdentity    = prepare(`

@@ -428,15 +428,24 @@ func (s *statement) read(w way, gate string) string {
 	}
 	where = append(append(slices.Clone(w.where), s.bounds(w)...), held...)
 	if w.each == "" {
-		return "SELECT " + s.found() + " FROM " + w.from + clause(append(where, gates...)) + s.orderBy(w.lead, s.by) + " LIMIT " + s.rows
+		return s.walked("SELECT " + s.found() + " FROM " + w.from + clause(append(where, gates...)) + s.orderBy(w.lead, s.by))
 	}
-	walk := "SELECT " + s.found() + " FROM " + w.from + clause(where) + s.orderBy(w.lead, s.by) + " LIMIT "
-	each := w.each
+	walk, each := "SELECT "+s.found()+" FROM "+w.from+clause(where)+s.orderBy(w.lead, s.by), w.each
 	if w.first != "" {
-		each = "(SELECT " + w.first + ".* FROM " + each + " CROSS JOIN LATERAL (" + walk + "1) b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows + ") " + w.first
+		each = "(SELECT " + w.first + ".* FROM " + each + " CROSS JOIN LATERAL (" + walk + " LIMIT 1) b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows + ") " + w.first
 	}
-	walk += s.rows
-	return "SELECT b.* FROM " + each + " CROSS JOIN LATERAL (" + walk + ") b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows
+	return "SELECT b.* FROM " + each + " CROSS JOIN LATERAL (" + s.walked(walk) + ") b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows
+}
+
+// walked reads an ordered text as far as the page needs it. How far that may be at most stands there as a number, one of a few: of an argument the planner
+// expects a tenth of all rows, and to order all of them would look as good then as to walk the index that has them in order.
+func (s *statement) walked(text string) string {
+	for most := paging.MaxFirst / 8; most <= paging.MaxFirst; most *= 2 {
+		if s.page.Size <= most {
+			return "SELECT * FROM (" + text + " LIMIT " + strconv.Itoa(most+1) + ") b LIMIT " + s.rows
+		}
+	}
+	return text + " LIMIT " + s.rows
 }
 
 // all selects columns of all rows of a way that fit some conditions. Where there are several to begin from, the rows of each are

@@ -13,6 +13,8 @@ type logged struct {
 	time, owner, owners, id string
 	// kind is a column that further indexes have right before the time, and the member of a filter that it is.
 	kind, kindMember string
+	// rare are, of a filter, conditions that few rows fit, which an index has in the order of the time; nil where there is none.
+	rare func(terms []Term) []string
 	// kept: rows of companies that are deleted are listed until they are erased.
 	kept bool
 }
@@ -31,7 +33,7 @@ func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
 	if scope.Whole() {
 		return []way{all}
 	}
-	own := l.owned(st, way{each: "(SELECT * FROM customers c WHERE " + inScope + " OFFSET 0) c" + l.owners, from: l.rows, held: l.terms(st, terms, "c.id")}, terms)
+	own := l.owned(st, way{each: "(SELECT * FROM customers c WHERE " + inScope + " ORDER BY c.lineage OFFSET 0) c" + l.owners, from: l.rows, held: l.terms(st, terms, "c.id")}, terms)
 	own.size, own.most = own.each, mostOwners
 	return []way{own, all}
 }
@@ -66,7 +68,9 @@ func (l logged) timed(st *statement, w way, terms []Term) way {
 	if kind, given := value(terms, l.kindMember); given {
 		return l.spanned(st, st.led(w, l.kind, st.arg(kind, "text"), l.time), terms)
 	}
-	w.ordered = st.ordersBy(l.time)
+	if w.ordered = st.ordersBy(l.time); l.rare != nil {
+		w.where = append(w.where, l.rare(terms)...)
+	}
 	return l.spanned(st, w, terms)
 }
 

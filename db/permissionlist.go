@@ -72,7 +72,7 @@ func permissionsWithin(scope access.Scope) ways {
 		if !inLimb(scope) && !st.counting {
 			return append(list, st.soon(all, aGlance), limbs, all)
 		}
-		own := st.led(way{each: "(SELECT * FROM customers c WHERE " + inScope + " OFFSET 0) c" + accountsOf("c.id"), from: place, held: append(st.terms(terms), aliveInScope("c.id"))}, "p.account_id", "a.id", "p.id")
+		own := st.led(way{each: "(SELECT * FROM customers c WHERE " + inScope + " ORDER BY c.lineage OFFSET 0) c" + accountsOf("c.id"), from: place, held: append(st.terms(terms), aliveInScope("c.id"))}, "p.account_id", "a.id", "p.id")
 		if own.ordered {
 			own.size, own.most = "customers c WHERE "+inScope, mostOwners
 		}

@@ -36,6 +36,12 @@ func sweeps(args ...any) example {
 // others is for what reads no table.
 func others(reason string) example { return example{reason: reason} }
 
+// tellExample are the arguments of two audit events and an event.
+var tellExample = []any{
+	"{299,299}", "{299,0}", "{\"\",c}", "{run.started,agent.created}", "{Run,Agent}", "{1,2}", "{\"{}\",\"{}\"}", "{run.started,agent.created}",
+	"{299}", "{e}", "{run.finished}", "{x}", "{run.finished}", "{t}", "{f}",
+}
+
 var examples = map[query]example{
 	// accounts.go
 	qAccountsByID:       within("{299}"),
@@ -47,7 +53,9 @@ var examples = map[query]example{
 	// agents.go
 	qAgentsByID:     within("{299}"),
 	qAgentForUpdate: within(299),
-	qInsertAgents:   few("{299,299}", "{New,Newer}", "{\"{}\",\"{}\"}", "{0,5}"),
+	qAgentIDs:       few(2, 299, "{agent.created}"),
+	qMakeAgents: few(append(append([]any{false}, tellExample...), "{9000000001,9000000002}", "{299,299}", "{New,Newer}", "{\"{}\",\"{}\"}", "{t,t}", "{0,5}")...).
+		and(append(append([]any{true}, tellExample...), "{9000000001,9000000002}", "{299,299}", "{New,Newer}", "{\"{}\",\"{}\"}", "{t,t}", "{0,5}")...),
 	qUpdateAgent:    few(299, "New", "{}", 299, true),
 	qDeleteAgent:    few(299),
 	qInsertRevision: few(5, "{}", 0),
@@ -171,12 +179,11 @@ var examples = map[query]example{
 	qDelivery:      within(299),
 	qDeliveriesNow: within("{299}", 299),
 	qCaptured:      few("{299,298}"),
-	qTell: few("{299,299}", "{299,0}", "{\"\",c}", "{run.started,agent.created}", "{Run,Agent}", "{1,2}", "{\"{}\",\"{}\"}", "{run.started,agent.created}",
-		"{299}", "{e}", "{run.finished}", "{x}", "{run.finished}", "{t}", "{f}"),
-	qEmitTest:     few(299, 299, "e", "t", "x"),
-	qResend:       few(299),
-	qRecover:      whole("it looks at what a destination was sent since", 5, 5, "2020-01-01", true),
-	qAuditPending: whole("it looks at what is on its way to a destination", 5),
+	qTell:          few(tellExample...),
+	qEmitTest:      few(299, 299, "e", "t", "x"),
+	qResend:        few(299),
+	qRecover:       whole("it looks at what a destination was sent since", 5, 5, "2020-01-01", true),
+	qAuditPending:  whole("it looks at what is on its way to a destination", 5),
 
 	// destinations.go
 	qDestinationsByID:     within("{299}"),
@@ -374,7 +381,7 @@ var examples = map[query]example{
 	// moving.go
 	qHoldPlaces:   few("{299,5}"),
 	qHoldAlone:    few("{299,5}"),
-	qDeepest:      few(299),
+	qDeepest:      whole("it looks at all that is moved", 299),
 	qMoveCustomer: atWork(299, 5),
 
 	// options.go
@@ -469,9 +476,12 @@ var examples = map[query]example{
 	qRun:          within(299),
 	qRunByKey:     within("49182f81e6a13cf5eaa496d51fea6406"),
 	qRunForUpdate: within("49182f81e6a13cf5eaa496d51fea6406"),
-	qStartRuns:    within("{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11,a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12}", "{299,299}", "{299,5}", "{0,0}", "{\"{}\",\"{}\"}"),
-	qRunSteps:     few("{299,298}"),
-	qEndRun:       few(201, "finished", "{}", nil),
+	qRunnable:     within("{299,299}", "{run.started}"),
+	qMakeRuns: within(append(append([]any{false}, tellExample...), "{9000000001,9000000002}",
+		"{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11,a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12}", "{299,299}", "{299,299}", "{299,299}", "{299,5}", "{0,0}",
+		"{running,running}", "{\"{}\",\"{}\"}")...),
+	qRunSteps: few("{299,298}"),
+	qEndRun:   few(201, "finished", "{}", nil),
 
 	// runwork.go
 	qLeaseRuns.query:  atWork(20, 60),

@@ -28,7 +28,15 @@ var Runs = &List{
 
 var loggedRuns = logged{
 	rows: "runs r", table: "runs r" + joinByID("accounts", "a", "r.account_id"), company: "a.customer_id",
-	time: "r.created_at", owner: "r.account_id", owners: accountsOf("c.id"), id: "a.id",
+	time: "r.created_at", owner: "r.account_id", owners: accountsOf("c.id"), id: "a.id", rare: rareRuns,
+}
+
+// rareRuns finds runs that did not end well, and those that are at work: most have ended well.
+func rareRuns(terms []Term) []string {
+	if status, given := value(terms, "status"); given && status != RunFinished {
+		return []string{"r.status <> 'finished'"}
+	}
+	return nil
 }
 
 // runsOfAgent are the runs of an agent.

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/lib/pq"
@@ -69,6 +70,10 @@ func (s *RunStep) ErrorJSON() json.RawMessage { return rawOf(s.Error) }
 
 var runTables = ` FROM runs r` + joinByID("accounts", "a", "r.account_id") + joinByID("customers", "c", "a.customer_id")
 
+// joinRunnable joins the agent g of t, with its account a, where it is within the scope and can be run.
+var joinRunnable = joinByID("agents", "g", "t.agent_id") + joinByID("accounts", "a", "g.account_id") + joinByID("customers", "c", "a.customer_id") +
+	`WHERE ` + unindexed("g.deleted_at IS NULL") + ` AND g.enabled AND g.published_id IS NOT NULL AND ` + withinScope
+
 var (
 	runColumns     = columns[Run]("r") + `, a.customer_id`
 	runStepColumns = columns[RunStep]("s")
@@ -78,13 +83,18 @@ var (
 	qRun          = prepare(`SELECT ` + runColumns + runTables + `WHERE r.id = $3 AND ` + withinScope)
 	qRunByKey     = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope)
 	qRunForUpdate = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope + ` FOR UPDATE OF r`)
-	qStartRuns    = prepare(`
-		WITH r AS (INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, api_key_id, input)
-			SELECT t.job_key, g.id, g.published_id, g.account_id, NULLIF(t.user_id, 0), NULLIF(t.key_id, 0), t.input::json
-			FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[]) WITH ORDINALITY t(job_key, agent_id, user_id, key_id, input, n)` +
-		joinByID("agents", "g", "t.agent_id") + joinByID("accounts", "a", "g.account_id") + joinByID("customers", "c", "a.customer_id") + `
-			WHERE ` + unindexed("g.deleted_at IS NULL") + ` AND g.enabled AND g.published_id IS NOT NULL AND ` + withinScope + ` ORDER BY t.n RETURNING *)
-		SELECT ` + runColumns + ` FROM r` + joinByID("accounts", "a", "r.account_id") + `ORDER BY r.id`)
+	qRunnable     = prepare(`
+		SELECT nextval('runs_id_seq') AS id, g.published_id AS revision_id, g.account_id, a.customer_id, ` + wanting("a.customer_id", "$4::text[]") + ` AS wanted
+		FROM unnest($3::bigint[]) WITH ORDINALITY t(agent_id, n)` + joinRunnable + ` ORDER BY t.n`)
+	qMakeRuns = prepare(`
+		WITH ready AS MATERIALIZED (SELECT t.*
+			FROM ` + unnest(4+tellArgs, []string{"bigint", "uuid", "bigint", "bigint", "bigint", "bigint", "bigint", "text", "text"}) + `
+				t(id, job_key, agent_id, revision_id, account_id, user_id, api_key_id, status, input)` + joinRunnable + `),
+		` + makingGate(3, "(SELECT count(*) FROM ready) = cardinality($"+strconv.Itoa(4+tellArgs)+"::bigint[])") + `
+		made AS (INSERT INTO runs (id, job_key, agent_id, revision_id, account_id, user_id, api_key_id, status, input)
+			SELECT id, job_key, agent_id, revision_id, account_id, NULLIF(user_id, 0), NULLIF(api_key_id, 0), status, input::json FROM ready
+			WHERE ` + gated + ` RETURNING *),` + telling(4, gated) + `
+		SELECT ` + columns[Run]("m") + `, t.customer_id,` + toldColumns + makingTold)
 	qRunSteps = prepare(`SELECT ` + runStepColumns + ` FROM run_steps s WHERE s.run_id = ANY($1) ORDER BY s.run_id, s.position`)
 	qEndRun   = prepare(`
 		UPDATE runs SET status = $2, output = $3, error = $4, finished_at = now() WHERE id = $1 AND ` + unindexed("status = 'running'") + ` RETURNING finished_at`)
@@ -150,22 +160,57 @@ func (r *Run) Steps(ctx context.Context, s *Store) ([]*RunStep, error) {
 	return follow(ctx, s, r, runSteps, none{})
 }
 
-// StartRuns puts runs of agents within the scope down as running and due: by their job key, agent, user, key and input. It gives them in their
-// order. ErrNoRows where there is no such agent for one of them, or it can't be run.
-func (s *Store) StartRuns(ctx context.Context, scope access.Scope, list []Run) (made []*Run, err error) {
-	var keys, inputs pq.StringArray
-	var agents, users, apiKeys pq.Int64Array
+// BeginRuns gives runs that are to be made, of agents within the scope, their ids, and what they have of their agents. It tells whether a destination asks
+// for their audit events by one of some names. ErrNoRows where there is no such agent for one of them, or it can't be run.
+func (s *Store) BeginRuns(ctx context.Context, scope access.Scope, names []string, list []*Run) (wanted bool, err error) {
+	var agents pq.Int64Array
 	for _, r := range list {
-		keys, inputs = append(keys, r.JobKey), append(inputs, string(r.Input))
-		agents, users, apiKeys = append(agents, r.AgentID), append(users, orZero(r.UserID)), append(apiKeys, orZero(r.KeyID))
+		agents = append(agents, r.AgentID)
 	}
-	if err := s.list(ctx, &made, qStartRuns, scope.From(), scope.To(), keys, agents, users, apiKeys, inputs); err != nil {
-		return nil, err
+	var rows []struct {
+		ID         int64 `db:"id"`
+		RevisionID int64 `db:"revision_id"`
+		AccountID  int64 `db:"account_id"`
+		CustomerID int64 `db:"customer_id"`
+		Wanted     bool  `db:"wanted"`
 	}
-	if len(made) < len(list) {
-		return nil, ErrNoRows
+	if err := s.list(ctx, &rows, qRunnable, scope.From(), scope.To(), agents, pq.StringArray(names)); err != nil {
+		return false, err
 	}
-	return made, nil
+	if len(rows) < len(list) {
+		return false, ErrNoRows
+	}
+	for i, r := range rows {
+		list[i].ID, list[i].RevisionID, list[i].AccountID, list[i].CustomerID = r.ID, r.RevisionID, r.AccountID, r.CustomerID
+		wanted = wanted || r.Wanted
+	}
+	return wanted, nil
+}
+
+// MakeRuns puts runs that were begun down as running and due, and writes what is told of them: an audit event of each, in their order. alone says
+// that nothing follows in the transaction: ErrMoreToTell where something has to. ErrNoRows where one of the agents can't be run any more.
+func (s *Store) MakeRuns(ctx context.Context, scope access.Scope, alone bool, list []*Run, audits []NewAudit, events []NewEvent) ([]WrittenAudit, []Destined, error) {
+	var ids, agents, revisions, accounts, users, apiKeys pq.Int64Array
+	var keys, statuses, inputs pq.StringArray
+	for _, r := range list {
+		ids, agents, revisions, accounts = append(ids, r.ID), append(agents, r.AgentID), append(revisions, r.RevisionID), append(accounts, r.AccountID)
+		users, apiKeys = append(users, orZero(r.UserID)), append(apiKeys, orZero(r.KeyID))
+		keys, statuses, inputs = append(keys, r.JobKey), append(statuses, r.Status), append(inputs, string(r.Input))
+	}
+	var rows []madeRun
+	args := append(append([]any{scope.From(), scope.To(), alone}, tellArrays(audits, events)...), ids, keys, agents, revisions, accounts, users, apiKeys, statuses, inputs)
+	if err := s.list(ctx, &rows, qMakeRuns, args...); err != nil {
+		return nil, nil, err
+	}
+	for i := range rows {
+		*list[i] = rows[i].Run
+	}
+	return toldWith(rows, alone, func(r *madeRun) *told { return &r.told })
+}
+
+type madeRun struct {
+	Run
+	told
 }
 
 // EndRun ends a running run; ErrNoRows when it has ended already, so that it ends once.

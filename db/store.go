@@ -12,6 +12,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/pgconn"
 	"canopy/internal/share"
+	"canopy/internal/telemetry"
 )
 
 // query is a statement of this package. A connection prepares it when it first runs it, so that a hot one is parsed
@@ -25,10 +26,10 @@ func prepare(text string) query {
 	return query(len(statements) - 1)
 }
 
-// Store runs the package's statements, on the pool or, inside Tx, in one transaction.
+// Store runs the package's statements, on the pool or, inside Tx, in one transaction; tx is what runs them there.
 type Store struct {
 	pool     *sqlx.DB
-	tx       *sqlx.Tx
+	tx       runner
 	executed *atomic.Int64
 	// pages has a place for each page of a whole list that is being read, by branch.
 	pages *share.Gate[int64]
@@ -47,7 +48,7 @@ type Store struct {
 // Close closes the pool.
 func (s *Store) Close() error { return s.pool.Close() }
 
-// Executed counts the statements that were run since the store was opened.
+// Executed counts the statements that were run since the store was opened, BEGIN and COMMIT among them.
 func (s *Store) Executed() int64 { return s.executed.Load() }
 
 // Tx runs do in one transaction: committed when it returns nil, rolled back otherwise. Inside a
@@ -66,8 +67,9 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 	if err != nil {
 		return translate(ctx, err)
 	}
+	s.executed.Add(2)
 	defer func() { _ = tx.Rollback() }()
-	within := &Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages, branches: s.branches}
+	within := s.within(tx)
 	if err := within.setTrace(ctx); err != nil {
 		return err
 	}
@@ -81,7 +83,33 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 	return err
 }
 
-// runner is the pool or a transaction on one of its connections.
+// AtOnce is Tx for what one statement does, which is a transaction by itself: it takes neither BEGIN nor COMMIT. As with a commit, what it
+// was to write may be there when the connection was lost meanwhile, and it is not tried again.
+func (s *Store) AtOnce(ctx context.Context, do func(*Store) error) error {
+	if s.tx != nil || telemetry.Traceparent(ctx) != "" { // a trace is a setting of the transaction
+		return s.Tx(ctx, do)
+	}
+	leave, err := enter(ctx, s.writes)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	conn, err := s.pool.Connx(ctx)
+	if err != nil {
+		return translate(ctx, err)
+	}
+	defer func() { _ = conn.Close() }()
+	err = do(s.within(conn))
+	s.noteReached(ctx, err)
+	return err
+}
+
+// within is the store in a transaction.
+func (s *Store) within(tx runner) *Store {
+	return &Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages, branches: s.branches}
+}
+
+// runner is the pool, a transaction on one of its connections, or the connection of a statement that is one.
 type runner interface {
 	sqlx.ExecerContext
 	sqlx.QueryerContext

@@ -69,7 +69,7 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 	held := append(st.terms(terms), alivelyKnown)
 	const own = "s.customer_id = " + topOfScope
 	all := way{from: "subtree_users s", lead: "s.customer_id", is: topOfScope, held: held, ordered: true}
-	if text, begins := value(terms, "begins"); begins && st.ordersBy(nameOfUser) {
+	if text, begins := value(terms, "begins"); begins && (st.counting || st.ordersBy(nameOfUser)) {
 		return []way{all.within(st.beginning(nameOfUser, text)...)}
 	}
 	in := wordsOfUsers

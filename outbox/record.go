@@ -26,6 +26,11 @@ type Told struct {
 	Due []db.Destined
 }
 
+// Add adds what was written of another record of the same transaction.
+func (t *Told) Add(more Told) {
+	t.Audits, t.Due = append(t.Audits, more.Audits...), append(t.Due, more.Due...)
+}
+
 // Announce tells, once the transaction is committed, who follows audit events, and the relays of what is to be delivered.
 func (t Told) Announce(ctx context.Context, b *bus.Bus) {
 	for _, id := range t.Audits {
@@ -70,7 +75,14 @@ func (r *Record) Write(ctx context.Context, tx *db.Store) (told Told, err error)
 	if len(r.audits)+len(r.events) == 0 {
 		return told, nil
 	}
-	written, due, err := tx.Tell(ctx, r.audits, r.events)
+	return r.WriteBy(ctx, tx, tx.Tell)
+}
+
+// WriteBy is Write by a statement that does more at once.
+func (r *Record) WriteBy(ctx context.Context, tx *db.Store,
+	tell func(context.Context, []db.NewAudit, []db.NewEvent) ([]db.WrittenAudit, []db.Destined, error),
+) (told Told, err error) {
+	written, due, err := tell(ctx, r.audits, r.events)
 	if err != nil {
 		return told, err
 	}
@@ -86,7 +98,7 @@ func (r *Record) Write(ctx context.Context, tx *db.Store) (told Told, err error)
 		}
 	}
 	more, err := wanted.Write(ctx, tx)
-	told.Due = append(told.Due, more.Due...)
+	told.Add(more)
 	return told, err
 }
 

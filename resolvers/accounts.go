@@ -41,8 +41,9 @@ func (q Query) ListAccounts(ctx context.Context, id *globalid.ID, after paging.C
 
 // SetAccountDisabledInput is an account to close or open.
 type SetAccountDisabledInput struct {
-	ID       globalid.ID
-	Disabled bool
+	ID        globalid.ID
+	Disabled  bool
+	IfVersion *int
 }
 
 // SetAccountDisabledPayload is what SetAccountDisabled changed.
@@ -63,6 +64,9 @@ func (m Mutation) SetAccountDisabled(ctx context.Context, in SetAccountDisabledI
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		if out.Account, err = tx.AccountForUpdate(ctx, c.Scope(), id); err != nil {
 			return c.unreached(err, "account", id)
+		}
+		if err := unchanged(out.Account.Version, in.IfVersion); err != nil {
+			return err
 		}
 		if in.Disabled && id == c.AccountID {
 			return problem.Bad("the account that the token stands on can't be disabled with it")

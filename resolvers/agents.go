@@ -162,22 +162,34 @@ func (m Mutation) CreateAgent(ctx context.Context, in CreateAgentInput) (*Create
 	if isNull(in.Diagram) {
 		in.Diagram = emptyDiagram
 	}
-	new := &making[db.NewAgent, db.Agent]{
-		ch: &changes{caller: c}, row: db.NewAgent{AccountID: account.ID, Name: in.Name, Draft: in.Diagram, CreatedBy: c.UserID},
-		tell: func(ch *changes, made *db.Agent) error {
-			if err := ch.record.Emit(account.CustomerID, webhook.AgentCreated{AgentID: made.ID, Name: in.Name}); err != nil {
+	new := &making[db.NewAgent]{
+		ch: &changes{caller: c},
+		row: &db.NewAgent{
+			Agent:     db.Agent{AccountID: account.ID, CustomerID: account.CustomerID, Name: in.Name, Draft: in.Diagram, Enabled: true},
+			CreatedBy: c.UserID,
+		},
+		tell: func(ch *changes, made *db.NewAgent) error {
+			if err := ch.record.Emit(made.CustomerID, webhook.AgentCreated{AgentID: made.ID, Name: made.Name}); err != nil {
 				return err
 			}
-			return ch.audit(account.CustomerID, audit.AgentCreated, made, audit.Created(made))
+			return ch.audit(made.CustomerID, audit.AgentCreated, made, audit.Created(&made.Agent))
 		},
 	}
-	err = makeTogether(ctx, m.Resolver, m.Together.ofAgents(), account.ID, new, func(ctx context.Context, tx *db.Store, list []db.NewAgent) ([]*db.Agent, error) {
-		return tx.InsertAgents(ctx, list)
-	})
-	if err != nil {
+	if err := makeTogether(ctx, m.Resolver, m.Together.ofAgents(), account.ID, agentsMade, new); err != nil {
 		return &CreateAgentPayload{}, err
 	}
-	return &CreateAgentPayload{new.made}, nil
+	return &CreateAgentPayload{&new.row.Agent}, nil
+}
+
+// agentsMade is how agents are made.
+var agentsMade = kind[db.NewAgent]{
+	action: audit.AgentCreated,
+	begin: func(ctx context.Context, s *db.Store, names []string, list []*db.NewAgent) (bool, error) {
+		return s.BeginAgents(ctx, names, list)
+	},
+	write: func(ctx context.Context, tx *db.Store, alone bool, list []*db.NewAgent, audits []db.NewAudit, events []db.NewEvent) ([]db.WrittenAudit, []db.Destined, error) {
+		return tx.MakeAgents(ctx, alone, list, audits, events)
+	},
 }
 
 // builderAccount gives the account where an agent is made. That of the caller's own grant was found with the caller.

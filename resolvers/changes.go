@@ -43,7 +43,8 @@ func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, 
 		if err := do(tx, ch); err != nil {
 			return err
 		}
-		ch.told, err = ch.record.Write(ctx, tx)
+		told, err := ch.record.Write(ctx, tx)
+		ch.told.Add(told)
 		return err
 	})
 	if err != nil {

@@ -168,8 +168,9 @@ func flip(ctx context.Context, tx *db.Store, c *caller, p *db.Permission) error 
 
 // SetPermissionDisabledInput says whether a permission is to be suspended.
 type SetPermissionDisabledInput struct {
-	ID       globalid.ID
-	Disabled bool
+	ID        globalid.ID
+	Disabled  bool
+	IfVersion *int
 }
 
 // SetPermissionDisabledPayload is what SetPermissionDisabled changed.
@@ -179,8 +180,8 @@ type SetPermissionDisabledPayload struct{ Permission *db.Permission }
 // nothing is changed, and nothing told.
 func (m Mutation) SetPermissionDisabled(ctx context.Context, in SetPermissionDisabledInput) (*SetPermissionDisabledPayload, error) {
 	p, err := m.changePermission(ctx, rule.SetPermissionDisabled, in.ID, audit.PermissionToggled, func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) error {
-		if p.Disabled == in.Disabled {
-			return nil
+		if err := unchanged(p.Version, in.IfVersion); err != nil || p.Disabled == in.Disabled {
+			return err
 		}
 		return flip(ctx, tx, c, p)
 	})
@@ -188,7 +189,10 @@ func (m Mutation) SetPermissionDisabled(ctx context.Context, in SetPermissionDis
 }
 
 // DeletePermissionInput names a permission to remove.
-type DeletePermissionInput struct{ ID globalid.ID }
+type DeletePermissionInput struct {
+	ID        globalid.ID
+	IfVersion *int
+}
 
 // DeletePermissionPayload is what DeletePermission removed.
 type DeletePermissionPayload struct{ DeletedID globalid.ID }
@@ -197,6 +201,9 @@ type DeletePermissionPayload struct{ DeletedID globalid.ID }
 func (m Mutation) DeletePermission(ctx context.Context, in DeletePermissionInput) (*DeletePermissionPayload, error) {
 	out := &DeletePermissionPayload{}
 	_, err := m.changePermission(ctx, rule.DeletePermission, in.ID, audit.PermissionDeleted, func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) error {
+		if err := unchanged(p.Version, in.IfVersion); err != nil {
+			return err
+		}
 		if err := mayLoseOwner(ctx, tx, c, p); err != nil {
 			return err
 		}

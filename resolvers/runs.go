@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/audit"
 	"canopy/internal/diagram"
 	"canopy/internal/globalid"
@@ -115,8 +116,9 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 	if !c.Login() {
 		keyID = &c.KeyID
 	}
-	new := &making[db.Run, db.Run]{
-		ch: &changes{caller: c, work: true}, row: db.Run{JobKey: key.String(), AgentID: agentID, Input: in.Input, UserID: &c.UserID, KeyID: keyID},
+	new := &making[db.Run]{
+		ch:  &changes{caller: c, work: true},
+		row: &db.Run{JobKey: key.String(), AgentID: agentID, Input: in.Input, UserID: &c.UserID, KeyID: keyID, Status: db.RunRunning},
 		tell: func(ch *changes, made *db.Run) error {
 			if err := ch.record.Emit(made.CustomerID, webhook.RunStarted{JobKey: made.JobKey}); err != nil {
 				return err
@@ -124,16 +126,27 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 			return ch.audit(made.CustomerID, audit.RunStarted, made, audit.Created(made))
 		},
 	}
-	err = makeTogether(ctx, m.Resolver, m.Together.ofRuns(), agentID, new, func(ctx context.Context, tx *db.Store, list []db.Run) ([]*db.Run, error) {
-		return tx.StartRuns(ctx, c.Scope(), list)
-	})
+	err = makeTogether(ctx, m.Resolver, m.Together.ofRuns(), agentID, runsMade(c.Scope()), new)
 	if errors.Is(err, db.ErrNoRows) {
 		err = m.notStarted(ctx, c, agentID)
 	}
 	if err != nil {
 		return &StartRunPayload{}, err
 	}
-	return &StartRunPayload{Run: new.made, JobKey: new.made.JobKey}, nil
+	return &StartRunPayload{Run: new.row, JobKey: new.row.JobKey}, nil
+}
+
+// runsMade is how runs of agents within a reach are made.
+func runsMade(reach access.Scope) kind[db.Run] {
+	return kind[db.Run]{
+		action: audit.RunStarted,
+		begin: func(ctx context.Context, s *db.Store, names []string, list []*db.Run) (bool, error) {
+			return s.BeginRuns(ctx, reach, names, list)
+		},
+		write: func(ctx context.Context, tx *db.Store, alone bool, list []*db.Run, audits []db.NewAudit, events []db.NewEvent) ([]db.WrittenAudit, []db.Destined, error) {
+			return tx.MakeRuns(ctx, reach, alone, list, audits, events)
+		},
+	}
 }
 
 // runInput checks the input of a run: a JSON object, or nothing.

@@ -135,10 +135,10 @@ func (a *api) registerPermissions() {
 		return nil, err
 	})
 	add(a, operation{
-		id: "deletePermission", rule: rule.DeletePermission, method: http.MethodDelete, path: "/permission/{permId}", tag: tagPermissions, errors: []int{http.StatusNotFound},
+		id: "deletePermission", conditions: byMatch, rule: rule.DeletePermission, method: http.MethodDelete, path: "/permission/{permId}", tag: tagPermissions, errors: []int{http.StatusNotFound},
 		summary: "Delete a permission", description: "Removes the permission for good.", names: map[string]string{"id": "permId"},
 	}, func(ctx context.Context, in *permissionPath) (*struct{}, error) {
-		_, err := a.mutations().DeletePermission(ctx, resolvers.DeletePermissionInput{ID: in.id()})
+		_, err := a.mutations().DeletePermission(ctx, resolvers.DeletePermissionInput{ID: in.id(), IfVersion: ifMatch(ctx)})
 		return nil, err
 	})
 }

@@ -26,12 +26,16 @@ type plainAccount struct {
 	Domain            string    `json:"domain" doc:"The URL of the application instance"`
 }
 
-func accountAnswer(row *db.Account) *one[plainAccount] {
-	return &one[plainAccount]{plainAccount{
+func accountAnswer(ctx context.Context, row *db.Account) (*tagged[plainAccount], error) {
+	return tag(ctx, row.Version, plainAccount{
 		ID: row.ID, Name: row.Name, CustomerID: row.CustomerID, AppInstanceID: row.AppInstanceID, InstanceAccountID: row.InstanceAccountID,
 		ApplicationID: row.ApplicationID, RegionID: row.RegionID, Disabled: row.Disabled, CreatedAt: row.CreatedAt.UTC(),
 		InstanceActive: row.InstanceActive, Domain: row.Domain,
-	}}
+	})
+}
+
+func permissionAnswer(ctx context.Context, row *db.Permission) (*tagged[listedPermission], error) {
+	return tag(ctx, row.Version, listedPermissionOf(row))
 }
 
 // AccountPath names an account in the path.
@@ -66,43 +70,43 @@ type disablePermissionInput struct {
 func (a *api) registerStates() {
 	notFound := []int{http.StatusNotFound}
 	add(a, operation{
-		id: "getAccount", rule: rule.Account, method: http.MethodGet, path: "/v1/accounts/{id}", tag: tagAccounts, errors: notFound,
+		id: "getAccount", conditions: byNoneMatch, rule: rule.Account, method: http.MethodGet, path: "/v1/accounts/{id}", tag: tagAccounts, errors: notFound,
 		summary: "Get an account", description: "An account of a company within reach.",
-	}, func(ctx context.Context, in *AccountPath) (*one[plainAccount], error) {
+	}, func(ctx context.Context, in *AccountPath) (*tagged[plainAccount], error) {
 		row, err := a.queries().Account(ctx, in.id())
 		if err != nil {
 			return nil, err
 		}
-		return accountAnswer(row), nil
+		return accountAnswer(ctx, row)
 	})
 	add(a, operation{
-		id: "getPermission", rule: rule.Permission, method: http.MethodGet, path: "/v1/permissions/{id}", tag: tagPermissions, errors: notFound,
+		id: "getPermission", conditions: byNoneMatch, rule: rule.Permission, method: http.MethodGet, path: "/v1/permissions/{id}", tag: tagPermissions, errors: notFound,
 		summary: "Get a permission", description: "A permission on an account within reach.",
-	}, func(ctx context.Context, in *PermissionPath) (*one[listedPermission], error) {
+	}, func(ctx context.Context, in *PermissionPath) (*tagged[listedPermission], error) {
 		row, err := a.queries().Permission(ctx, in.id())
 		if err != nil {
 			return nil, err
 		}
-		return &one[listedPermission]{listedPermissionOf(row)}, nil
+		return permissionAnswer(ctx, row)
 	})
 	add(a, operation{
-		id: "setAccountDisabled", rule: rule.SetAccountDisabled, method: http.MethodPut, path: "/v1/accounts/{id}", tag: tagAccounts, errors: notFound, status: http.StatusOK,
+		id: "setAccountDisabled", conditions: byMatch, rule: rule.SetAccountDisabled, method: http.MethodPut, path: "/v1/accounts/{id}", tag: tagAccounts, errors: notFound, status: http.StatusOK,
 		summary: "Close or open an account", description: "Closes an account to all its users, or opens it again.",
-	}, func(ctx context.Context, in *disableAccountInput) (*one[plainAccount], error) {
-		out, err := a.mutations().SetAccountDisabled(ctx, resolvers.SetAccountDisabledInput{ID: in.id(), Disabled: in.Body.Disabled})
+	}, func(ctx context.Context, in *disableAccountInput) (*tagged[plainAccount], error) {
+		out, err := a.mutations().SetAccountDisabled(ctx, resolvers.SetAccountDisabledInput{ID: in.id(), Disabled: in.Body.Disabled, IfVersion: ifMatch(ctx)})
 		if err != nil {
 			return nil, err
 		}
-		return accountAnswer(out.Account), nil
+		return accountAnswer(ctx, out.Account)
 	})
 	add(a, operation{
-		id: "setPermissionDisabled", rule: rule.SetPermissionDisabled, method: http.MethodPut, path: "/v1/permissions/{id}", tag: tagPermissions, errors: notFound, status: http.StatusOK,
+		id: "setPermissionDisabled", conditions: byMatch, rule: rule.SetPermissionDisabled, method: http.MethodPut, path: "/v1/permissions/{id}", tag: tagPermissions, errors: notFound, status: http.StatusOK,
 		summary: "Suspend or restore a permission, as is said", description: "Where it is so already, nothing changes.",
-	}, func(ctx context.Context, in *disablePermissionInput) (*one[listedPermission], error) {
-		out, err := a.mutations().SetPermissionDisabled(ctx, resolvers.SetPermissionDisabledInput{ID: in.id(), Disabled: in.Body.Disabled})
+	}, func(ctx context.Context, in *disablePermissionInput) (*tagged[listedPermission], error) {
+		out, err := a.mutations().SetPermissionDisabled(ctx, resolvers.SetPermissionDisabledInput{ID: in.id(), Disabled: in.Body.Disabled, IfVersion: ifMatch(ctx)})
 		if err != nil {
 			return nil, err
 		}
-		return &one[listedPermission]{listedPermissionOf(out.Permission)}, nil
+		return permissionAnswer(ctx, out.Permission)
 	})
 }

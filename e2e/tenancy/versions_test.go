@@ -39,6 +39,8 @@ func TestETags(t *testing.T) {
 	provider := created("/v1/identity-providers", root, map[string]any{"name": "Tagged", "issuer": "https://93.184.216.34/", "clientId": "c", "clientSecret": "s"})
 	agent := created("/v1/agents", builder, map[string]any{"name": "Tagged"})
 	contextID := s.NewContext(assistant, "Tagged")
+	permission := s.Permission(s.UserID("mira@alpine.example"), s.Account(s.Customer("Alpine Energy"), "tenant"))
+	const disabled = `{"disabled": %d}`
 	full := `{"name": "%d", "description": "", "caption": "", "toolsJson": "[]"}`
 	for _, c := range []struct {
 		path, token, method, write, body string
@@ -52,10 +54,18 @@ func TestETags(t *testing.T) {
 		{fmt.Sprintf("/v1/secrets/%d", secret), builder, "PUT", "", `{"name": "T%d"}`, 200},
 		{fmt.Sprintf("/v1/roles/%d", role), root, "PUT", "", `{"name": "%d"}`, 200},
 		{fmt.Sprintf("/v1/identity-providers/%d", provider), root, "PUT", "", `{"name": "%d"}`, 200},
+		{fmt.Sprintf("/v1/accounts/%d", s.Account(s.Customer("Dune Retail"), "assistant")), root, "PUT", "", disabled, 200},
+		{fmt.Sprintf("/v1/permissions/%d", permission), root, "PUT", "", disabled, 200},
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			if c.write == "" {
 				c.write = c.path
+			}
+			body := func(n int) string {
+				if c.body == disabled {
+					return fmt.Sprintf(`{"disabled": %t}`, n == 1)
+				}
+				return fmt.Sprintf(c.body, n)
 			}
 			first := s.Must(200, "GET", c.path, c.token, nil)
 			tag := first.Header.Get("ETag")
@@ -65,7 +75,7 @@ func TestETags(t *testing.T) {
 			if a := conditional(t, s, "GET", c.path, c.token, "If-None-Match", `"x", W/`+tag, ""); a.Status != 304 || len(a.Body) > 0 || a.Header.Get("ETag") != tag {
 				t.Errorf("what the client has: %d %v %s", a.Status, a.Header, a.Body)
 			}
-			changed := conditional(t, s, c.method, c.write, c.token, "If-Match", tag, fmt.Sprintf(c.body, 1))
+			changed := conditional(t, s, c.method, c.write, c.token, "If-Match", tag, body(1))
 			if changed.Status != c.status {
 				t.Fatalf("a change: %d %s", changed.Status, changed.Body)
 			}
@@ -77,15 +87,15 @@ func TestETags(t *testing.T) {
 				t.Errorf("what the client had: %d", a.Status)
 			}
 			for _, old := range []string{tag, `"x"`, "W/" + next, "1"} {
-				a := conditional(t, s, c.method, c.write, c.token, "If-Match", old, fmt.Sprintf(c.body, 2))
+				a := conditional(t, s, c.method, c.write, c.token, "If-Match", old, body(2))
 				if a.Status != 412 || platform.Member(t, a.JSON(t), "code") != "changed" || !strings.Contains(string(a.Body), "header.If-Match") {
 					t.Errorf("a change from %s: %d %s", old, a.Status, a.Body)
 				}
 			}
-			if a := conditional(t, s, c.method, c.write, c.token, "If-Match", `"1", "2"`, fmt.Sprintf(c.body, 2)); a.Status != 400 {
+			if a := conditional(t, s, c.method, c.write, c.token, "If-Match", `"1", "2"`, body(2)); a.Status != 400 {
 				t.Errorf("two tags: %d %s", a.Status, a.Body)
 			}
-			if a := conditional(t, s, c.method, c.write, c.token, "If-Match", "*", fmt.Sprintf(c.body, 3)); a.Status != c.status {
+			if a := conditional(t, s, c.method, c.write, c.token, "If-Match", "*", body(3)); a.Status != c.status {
 				t.Errorf("any: %d %s", a.Status, a.Body)
 			}
 		})
@@ -98,6 +108,7 @@ func TestETags(t *testing.T) {
 		{fmt.Sprintf("/v1/agents/%d", agent), builder, ""},
 		{fmt.Sprintf("/v1/secrets/%d", secret), builder, ""},
 		{fmt.Sprintf("/v1/roles/%d", role), root, ""},
+		{fmt.Sprintf("/v1/permissions/%d", permission), root, fmt.Sprintf("/permission/%d", permission)},
 		{fmt.Sprintf("%s/destinations/%d", platform.Hooks, destination), root, ""},
 		{fmt.Sprintf("/v1/keys/%d", revoked), root, ""},
 		{fmt.Sprintf("/v1/documents/%d", document), assistant, fmt.Sprintf("/context/documents/%d/%d", contextID, document)},
@@ -153,6 +164,8 @@ func TestVersions(t *testing.T) {
 		{"saveBilling", "billing", root, map[string]any{"customerId": id, "city": "Bergen"}},
 		{"updateUser", "user", root, map[string]any{"id": user, "firstName": "W"}},
 		{"updatePermission", "permission", root, map[string]any{"id": permission, "roleId": viewer}},
+		{"setPermissionDisabled", "permission", root, map[string]any{"id": permission, "disabled": true}},
+		{"setAccountDisabled", "account", root, map[string]any{"id": s.Account(int64(id.(float64)), "tenant"), "disabled": true}},
 		{"updateRole", "role", root, map[string]any{"id": made(root, "createRole", "role", map[string]any{"applicationId": 1, "name": "R", "features": []string{}}), "name": "S"}},
 		{"updateContext", "context", assistant, map[string]any{"id": s.NewContext(assistant, "C"), "name": "D"}},
 		{"shareContext", "context", assistant, map[string]any{"id": s.NewContext(assistant, "Shared"), "shareState": 1}},
@@ -169,8 +182,11 @@ func TestVersions(t *testing.T) {
 			from := version(s.Mutate(c.token, c.mutation, fields, c.input))
 			c.input["ifVersion"] = from
 			query := "mutation($in: " + strings.ToUpper(c.mutation[:1]) + c.mutation[1:] + "Input!) { " + c.mutation + "(input: $in) { " + fields + " } }"
-			if c.mutation == "updateAgent" {
-				c.input["name"] = "C" // where an agent is as it was, nothing is written
+			switch c.mutation { // where one of these is as it was, nothing is written
+			case "updateAgent":
+				c.input["name"] = "C"
+			case "setPermissionDisabled":
+				c.input["disabled"] = false
 			}
 			var won atomic.Int64
 			var all sync.WaitGroup

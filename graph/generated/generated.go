@@ -1637,7 +1637,7 @@ type Context implements Node {
   userId: Int
   "Account that it belongs to."
   accountId: Int!
-  "Model that its documents are embedded with. ` + "`" + `canopy-lexical-2` + "`" + ` is the embedded one: it finds shared words, not meaning."
+  "Model that its documents are embedded with. Embedded in the program are ` + "`" + `canopy-lexical-2` + "`" + `, which finds shared words, and ` + "`" + `canopy-static-1` + "`" + `, which also finds English words of like meaning."
   embeddingModel: String!
   "Largest size of all documents together, in bytes."
   maxSize: Int!
@@ -2067,7 +2067,7 @@ enum SearchMode {
   SEMANTIC
   "Shared words, whatever the context's model."
   LEXICAL
-  "The context's model and shared words together; with the embedded lexical model, which compares words itself, as ` + "`" + `SEMANTIC` + "`" + `."
+  "The context's model and shared words together; with an embedded model, which compares words itself, as ` + "`" + `SEMANTIC` + "`" + `."
   HYBRID
 }
 
@@ -3910,6 +3910,8 @@ input SetPermissionDisabledInput {
   id: ID!
   "Whether it is suspended from now on."
   disabled: Boolean!
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `setPermissionDisabled` + "`" + ` changed."
@@ -3922,6 +3924,8 @@ type SetPermissionDisabledPayload {
 input DeletePermissionInput {
   "The permission."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `deletePermission` + "`" + ` removed."
@@ -4231,6 +4235,8 @@ input SetAccountDisabledInput {
   id: ID!
   "Closed?"
   disabled: Boolean!
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `setAccountDisabled` + "`" + ` changed."
@@ -4493,7 +4499,7 @@ input UpdateContextInput {
   chunkSize: Int
   "Part of a chunk that neighbours share, 0 to 1."
   overlap: Float
-  "A model that is configured on the server."
+  "A model that is configured on the server, or an embedded one: ` + "`" + `canopy-lexical-2` + "`" + `, ` + "`" + `canopy-static-1` + "`" + `."
   embeddingModel: String
   "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
   ifVersion: Int
@@ -25948,7 +25954,7 @@ func (ec *executionContext) unmarshalInputDeletePermissionInput(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25962,6 +25968,13 @@ func (ec *executionContext) unmarshalInputDeletePermissionInput(ctx context.Cont
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -27491,7 +27504,7 @@ func (ec *executionContext) unmarshalInputSetAccountDisabledInput(ctx context.Co
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "disabled"}
+	fieldsInOrder := [...]string{"id", "disabled", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -27512,6 +27525,13 @@ func (ec *executionContext) unmarshalInputSetAccountDisabledInput(ctx context.Co
 				return it, err
 			}
 			it.Disabled = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -27565,7 +27585,7 @@ func (ec *executionContext) unmarshalInputSetPermissionDisabledInput(ctx context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "disabled"}
+	fieldsInOrder := [...]string{"id", "disabled", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -27586,6 +27606,13 @@ func (ec *executionContext) unmarshalInputSetPermissionDisabledInput(ctx context
 				return it, err
 			}
 			it.Disabled = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil

@@ -53,6 +53,7 @@ func (p *Platform) serve(ctx context.Context, l net.Listener, open bool) error {
 		return err
 	}
 	debug.FreeOSMemory() // wiring leaves as much behind as the process then needs
+	unmapProgram()
 	p.Log.InfoContext(ctx, "serving", "address", l.Addr().String(), "url", p.Config.PublicURL.String())
 	return web.Serve(ctx, l, h, web.ServeOptions{Drain: p.Config.Drain, Log: p.Log})
 }

@@ -581,7 +581,7 @@ type Context struct {
 	UserID *int `json:"userId,omitzero"`
 	// Account that it belongs to.
 	AccountID int `json:"accountId,omitzero"`
-	// Model that its documents are embedded with. `canopy-lexical-2` is the embedded one: it finds shared words, not meaning.
+	// Model that its documents are embedded with. Embedded in the program are `canopy-lexical-2`, which finds shared words, and `canopy-static-1`, which also finds English words of like meaning.
 	EmbeddingModel string `json:"embeddingModel,omitzero"`
 	// Largest size of all documents together, in bytes.
 	MaxSize int `json:"maxSize,omitzero"`
@@ -1388,6 +1388,8 @@ type DeleteIdentityProviderPayload struct {
 type DeletePermissionInput struct {
 	// The permission.
 	ID string `json:"id"`
+	// The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out.
+	IfVersion *int `json:"ifVersion,omitzero"`
 }
 
 // DeletePermissionPayload: What `deletePermission` removed.
@@ -2663,7 +2665,7 @@ const (
 	SearchModeSemantic SearchMode = "SEMANTIC"
 	// SearchModeLexical: Shared words, whatever the context's model.
 	SearchModeLexical SearchMode = "LEXICAL"
-	// SearchModeHybrid: The context's model and shared words together; with the embedded lexical model, which compares words itself, as `SEMANTIC`.
+	// SearchModeHybrid: The context's model and shared words together; with an embedded model, which compares words itself, as `SEMANTIC`.
 	SearchModeHybrid SearchMode = "HYBRID"
 )
 
@@ -2735,6 +2737,8 @@ type SetAccountDisabledInput struct {
 	ID string `json:"id"`
 	// Closed?
 	Disabled bool `json:"disabled"`
+	// The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out.
+	IfVersion *int `json:"ifVersion,omitzero"`
 }
 
 // SetAccountDisabledPayload: What `setAccountDisabled` changed.
@@ -2763,6 +2767,8 @@ type SetPermissionDisabledInput struct {
 	ID string `json:"id"`
 	// Whether it is suspended from now on.
 	Disabled bool `json:"disabled"`
+	// The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out.
+	IfVersion *int `json:"ifVersion,omitzero"`
 }
 
 // SetPermissionDisabledPayload: What `setPermissionDisabled` changed.
@@ -2913,7 +2919,7 @@ type UpdateContextInput struct {
 	ChunkSize *int `json:"chunkSize,omitzero"`
 	// Part of a chunk that neighbours share, 0 to 1.
 	Overlap *float64 `json:"overlap,omitzero"`
-	// A model that is configured on the server.
+	// A model that is configured on the server, or an embedded one: `canopy-lexical-2`, `canopy-static-1`.
 	EmbeddingModel *string `json:"embeddingModel,omitzero"`
 	// The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out.
 	IfVersion *int `json:"ifVersion,omitzero"`

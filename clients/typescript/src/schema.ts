@@ -566,7 +566,7 @@ export interface Context {
   userId: number | null;
   /** Account that it belongs to. */
   accountId: number;
-  /** Model that its documents are embedded with. `canopy-lexical-2` is the embedded one: it finds shared words, not meaning. */
+  /** Model that its documents are embedded with. Embedded in the program are `canopy-lexical-2`, which finds shared words, and `canopy-static-1`, which also finds English words of like meaning. */
   embeddingModel: string;
   /** Largest size of all documents together, in bytes. */
   maxSize: number;
@@ -1363,6 +1363,8 @@ export interface DeleteIdentityProviderPayload {
 export interface DeletePermissionInput {
   /** The permission. */
   id: string | number;
+  /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `deletePermission` removed. */
@@ -2619,7 +2621,7 @@ export type SearchMode =
   | "SEMANTIC"
   /** Shared words, whatever the context's model. */
   | "LEXICAL"
-  /** The context's model and shared words together; with the embedded lexical model, which compares words itself, as `SEMANTIC`. */
+  /** The context's model and shared words together; with an embedded model, which compares words itself, as `SEMANTIC`. */
   | "HYBRID";
 
 /** What the search box finds. */
@@ -2686,6 +2688,8 @@ export interface SetAccountDisabledInput {
   id: string | number;
   /** Closed? */
   disabled: boolean;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `setAccountDisabled` changed. */
@@ -2714,6 +2718,8 @@ export interface SetPermissionDisabledInput {
   id: string | number;
   /** Whether it is suspended from now on. */
   disabled: boolean;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `setPermissionDisabled` changed. */
@@ -2864,7 +2870,7 @@ export interface UpdateContextInput {
   chunkSize?: number | null | undefined;
   /** Part of a chunk that neighbours share, 0 to 1. */
   overlap?: number | null | undefined;
-  /** A model that is configured on the server. */
+  /** A model that is configured on the server, or an embedded one: `canopy-lexical-2`, `canopy-static-1`. */
   embeddingModel?: string | null | undefined;
   /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
   ifVersion?: number | null | undefined;

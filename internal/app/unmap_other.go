@@ -1,0 +1,6 @@
+//go:build !linux
+
+package app
+
+// unmapProgram is for Linux alone.
+func unmapProgram() {}
