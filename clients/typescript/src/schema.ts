@@ -566,7 +566,7 @@ export interface Context {
   userId: number | null;
   /** Account that it belongs to. */
   accountId: number;
-  /** Model that its documents are embedded with. `canopy-lexical-2` is the embedded one: it finds shared words, not meaning. */
+  /** Model that its documents are embedded with. Embedded in the program are `canopy-lexical-2`, which finds shared words, and `canopy-static-1`, which also finds English words of like meaning. */
   embeddingModel: string;
   /** Largest size of all documents together, in bytes. */
   maxSize: number;
@@ -966,6 +966,24 @@ export interface CreateRolePayload {
   role: Role;
 }
 
+/** A new SCIM token of a company. */
+export interface CreateScimTokenInput {
+  /** The company; the caller's own when left out. */
+  customerId?: string | number | null | undefined;
+  /** What it is called; `SCIM` when left out. */
+  name?: string | null | undefined;
+  /** When it ends; never when left out. */
+  expiresAt?: DateTime | null | undefined;
+}
+
+/** What `createScimToken` made. */
+export interface CreateScimTokenPayload {
+  /** The token. */
+  scimToken: ScimToken | null;
+  /** What the directory sends as `Authorization: Bearer`, shown this once. */
+  token: string;
+}
+
 /** A new secret of a company. */
 export interface CreateSecretInput {
   /** The company whose agents may use it; the caller's own when left out. */
@@ -1121,6 +1139,8 @@ export interface Customer {
   secrets: Array<Secret>;
   /** Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`. */
   identityProviders: Array<IdentityProvider>;
+  /** The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`. */
+  scimTokens: Array<ScimToken>;
   /** Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application. */
   webhookDestinations: WebhookDestinationConnection;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
@@ -1363,6 +1383,18 @@ export interface DeleteRoleInput {
 
 /** What `deleteRole` removed. */
 export interface DeleteRolePayload {
+  /** Global id of what is gone. */
+  deletedId: string;
+}
+
+/** A SCIM token to end. */
+export interface DeleteScimTokenInput {
+  /** The token. */
+  id: string | number;
+}
+
+/** What `deleteScimToken` ended. */
+export interface DeleteScimTokenPayload {
   /** Global id of what is gone. */
   deletedId: string;
 }
@@ -2537,6 +2569,30 @@ export interface SaveBillingPayload {
   billing: Billing;
 }
 
+/** Lets a company's directory provision its people by SCIM, as the one may who has made it. It is shown once, when it is made. */
+export interface ScimToken {
+  /** Global id. */
+  id: string;
+  /** SCIM token id. */
+  databaseId: number;
+  /** What it is called. */
+  name: string;
+  /** The most that it may: what who has made it could give then. What the person may no longer, it may no longer either. */
+  features: Array<string>;
+  /** When it ends; null for never. */
+  expiresAt: DateTime | null;
+  /** When it was made. */
+  createdAt: DateTime;
+  /** When it was last used; null when never. */
+  lastUsedAt: DateTime | null;
+  /** When something was last changed by it; null when never. */
+  lastChangedAt: DateTime | null;
+  /** Who has made it, and as whom it acts; null for who is not within reach. */
+  createdBy: User | null;
+  /** Whose people it provisions. */
+  customer: Customer | null;
+}
+
 /** A found chunk. */
 export interface SearchHit {
   /**
@@ -2565,7 +2621,7 @@ export type SearchMode =
   | "SEMANTIC"
   /** Shared words, whatever the context's model. */
   | "LEXICAL"
-  /** The context's model and shared words together; with the embedded lexical model, which compares words itself, as `SEMANTIC`. */
+  /** The context's model and shared words together; with an embedded model, which compares words itself, as `SEMANTIC`. */
   | "HYBRID";
 
 /** What the search box finds. */
@@ -2814,7 +2870,7 @@ export interface UpdateContextInput {
   chunkSize?: number | null | undefined;
   /** Part of a chunk that neighbours share, 0 to 1. */
   overlap?: number | null | undefined;
-  /** A model that is configured on the server. */
+  /** A model that is configured on the server, or an embedded one: `canopy-lexical-2`, `canopy-static-1`. */
   embeddingModel?: string | null | undefined;
   /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
   ifVersion?: number | null | undefined;

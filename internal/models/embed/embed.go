@@ -1,5 +1,5 @@
 // Package embed turns texts into dense vectors with a model behind an OpenAI-compatible
-// /v1/embeddings. The embedded lexical model is in its own package, lexical: its vectors are sparse.
+// /v1/embeddings. The embedded models are in packages of their own: lexical, whose vectors are sparse, and static.
 package embed
 
 import (
@@ -14,6 +14,8 @@ type Model interface {
 	Name() string
 	// Dimensions is the number of components of every vector; 0 while it is not known.
 	Dimensions() int
+	// Metered tells whether each text costs what somebody pays for or waits for.
+	Metered() bool
 	// Embed returns a vector for each text, in their order. On failure it returns none; see Batches
 	// to keep what is done.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)

@@ -96,6 +96,9 @@ func (r *Remote) Name() string { return r.options.Model }
 // Dimensions returns the length of the vectors; 0 before the first answer when it was not given.
 func (r *Remote) Dimensions() int { return int(r.dimensions.Load()) }
 
+// Metered implements Model.
+func (r *Remote) Metered() bool { return true }
+
 // Close closes idle connections.
 func (r *Remote) Close() { r.client.CloseIdle() }
 

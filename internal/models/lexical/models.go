@@ -1,6 +1,10 @@
 package lexical
 
-import "math"
+import (
+	"math"
+
+	"canopy/internal/models/static"
+)
 
 // Model is a way to make vectors of texts. Any change to its vectors needs a new one.
 type Model struct {
@@ -51,11 +55,14 @@ func Newest(name string) string {
 	return Two.Name
 }
 
-// For gives the model by which the words of a context are compared: its own embedding model, or the first one beside
-// that of a server.
+// For gives the model by which the words of a context are compared: its own embedding model, the second one beside the embedded one of meanings,
+// and the first one beside that of a server.
 func For(embeddingModel string) *Model {
 	if m := Named(embeddingModel); m != nil {
 		return m
+	}
+	if embeddingModel == static.Name {
+		return Two
 	}
 	return One
 }

@@ -189,7 +189,7 @@ export const contexts: Text["contexts"] = {
   finding: "Finden",
   readingDocuments: "Dokumente lesen",
   model: "Modell",
-  modelHint: "Vergleicht Texte. Es muss auf dem Server eingerichtet sein; mit einem anderen werden sofort alle Dokumente neu gelesen. canopy-lexical-2 findet gemeinsame Wörter, nicht den Sinn.",
+  modelHint: "Vergleicht Texte. Es muss auf dem Server eingerichtet sein; mit einem anderen werden sofort alle Dokumente neu gelesen. canopy-lexical-2 findet gemeinsame Wörter, canopy-static-1 auch englische Wörter von gleichem Sinn.",
   chunkSize: "Tokens eines Stücks",
   chunkSizeHint: "Dokumente werden in Stücke von so vielen Tokens geschnitten, 16 bis 8192; 100 Tokens sind etwa 75 Wörter. Kleine Stücke werden genauer gefunden, große sagen mehr.",
   overlap: "Überlappung",

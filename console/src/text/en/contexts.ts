@@ -188,7 +188,7 @@ export const contexts = {
   finding: "Finding",
   readingDocuments: "Reading documents",
   model: "Model",
-  modelHint: "Compares texts. It has to be set up on the server; another one has all documents read anew at once. canopy-lexical-2 finds shared words, not meaning.",
+  modelHint: "Compares texts. It has to be set up on the server; another one has all documents read anew at once. canopy-lexical-2 finds shared words, canopy-static-1 also English words of like meaning.",
   chunkSize: "Tokens of a piece",
   chunkSizeHint: "Documents are cut into pieces of this many tokens, 16 to 8192; 100 tokens are some 75 words. Small pieces are found more exactly, large ones say more.",
   overlap: "Overlap",

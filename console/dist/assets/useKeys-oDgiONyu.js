@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DrVnbSue.js";import{n as t}from"./keys.gql-BJ609Crj.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
