@@ -169,32 +169,55 @@ func customersWithin(scope access.Scope) ways {
 		if _, begins := value(terms, "begins"); begins {
 			return []way{walk}
 		}
-		var list []way
-		if parent, given := value(terms, "parentId"); given {
-			list = append(list, way{from: all.from, lead: "c.parent_id", is: st.arg(parent, "bigint"), held: held})
-		}
+		list := st.narrow(scope, terms, held, handful)
 		if all.ordered {
 			return append(list, st.alongOf(walk, terms))
 		}
-		for _, t := range terms {
-			switch t.Member {
-			case "regionId", "level":
-				list = append(list, way{from: all.from, where: []string{st.condition(t), inScope}, held: held})
-			case "status":
-				if rare := st.rare(terms); rare != nil {
-					list = append(list, way{from: all.from, where: append(rare, inScope), held: held})
-				}
-			}
-		}
-		narrow := len(list) > 0
-		if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 {
-			list = append(list, led(scope, way{from: all.from, held: held}).within(period...))
-		}
-		if !narrow && !scope.Whole() {
+		narrowed := len(list) > 0
+		if !scope.Whole() {
 			list = append(list, all)
+		}
+		if narrowed && !st.counting {
+			list = append(append(list, st.soon(walk, aWalk)), st.narrow(scope, terms, held, tooFewToWalk)...)
 		}
 		return append(list, walk)
 	}
+}
+
+// tooFewToWalk is how many companies are ordered rather than walked past all others in the hope of them, where a walk has not met enough soon.
+const tooFewToWalk = 12_000
+
+// narrow are the ways to the companies that a term of a filter finds by an index, where they are not more than most.
+func (s *statement) narrow(scope access.Scope, terms []Term, held []string, most int) []way {
+	var list []way
+	for _, t := range terms {
+		switch t.Member {
+		case "parentId":
+			list = append(list, way{from: "customers c", lead: "c.parent_id", is: s.value(t, "bigint"), held: held, most: most})
+		case "regionId", "level":
+			if !s.inPreorder() { // an index has these in it
+				list = append(list, s.few(most, "c.lineage", held, s.condition(t), inScope))
+			}
+		case "status":
+			if rare := s.rare(terms); rare != nil && !s.inPreorder() {
+				list = append(list, way{from: "customers c", where: append(rare, inScope), held: held, most: most})
+			}
+		}
+	}
+	if period := s.period(terms, "createdSince", "createdUntil"); len(period) > 0 {
+		list = append(list, s.few(most, "c.created_at", held, led(scope, way{}).within(period...).where...))
+	}
+	return list
+}
+
+// few is the way of the companies that some conditions bound in the index of an order, where they are not more than most. They are asked for in that
+// order, and no more of them: otherwise PostgreSQL reads all companies, where it takes most for of those.
+func (s *statement) few(most int, order string, held []string, conditions ...string) way {
+	if s.counting {
+		return way{from: "customers c", where: conditions, held: held}
+	}
+	rows := " FROM customers c" + clause(conditions) + " ORDER BY " + order + " LIMIT (SELECT " + strconv.Itoa(most+1) + ")"
+	return way{from: "(SELECT *" + rows + ") c", size: "(SELECT" + rows + ") x", held: held, most: most}
 }
 
 // alongOf makes a walk in the order of the tree one through the companies of a region or a level, which indexes have in that order.

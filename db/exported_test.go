@@ -38,6 +38,8 @@ var notExported = map[string]string{
 	"provider_sessions":  "a person's own",
 	"recovery_codes":     "secrets",
 	"regions":            "the platform's",
+	"scim_tokens":        "secrets",
+	"scim_users":         "a directory's, which says it anew",
 	"sealing_keys":       "the platform's",
 	"sessions":           "a person's own",
 	"signing_keys":       "the platform's",

@@ -151,6 +151,9 @@ var manyRows = []string{
 	`INSERT INTO provider_sessions (session_id, provider_id, subject, sid, id_token, signed_in_at)
 		SELECT i, i, 's' || i, '', 'sealed'::bytea, now() FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO used_states (hash, expires_at) SELECT sha256(('state ' || i)::bytea), now() + interval '1 minute' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO scim_tokens (id, customer_id, name, hash, created_by, acts_in, features, is_owner)
+		SELECT i, i, 'Token', sha256(('scim ' || i)::bytea), i, i, '{}', false FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO scim_users (customer_id, user_id, external_id) SELECT i, i, 'e' || i FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO idempotency_keys (id, caller, branch_id, customer_id, user_id, request, answer, leased_until)
 		SELECT 'key:' || i || ' once', 'key:' || i, 2 + i % 20, i, i, 'sealed'::bytea, 'sealed'::bytea, now() FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO idempotency_bytes (owner, slot, bytes) SELECT 'key:' || i, 0, 1000 FROM generate_series(:some + 1, :n) i`,

@@ -110,10 +110,11 @@ var examples = map[query]example{
 	qForgetQueries: whole("it looks at a batch", 60, 100, 500),
 
 	// chunks.go
-	qChunk:        few(299, 0, 299),
-	qChunkCounts:  few("{299,5}"),
-	qFoundChunks:  few("{299}", "{299,5}"),
-	qInsertChunks: few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}", "{NULL}"),
+	qChunk:         few(299, 0, 299),
+	qChunkCounts:   few("{299,5}"),
+	qFoundChunks:   few("{299}", "{299,5}"),
+	qChunksAsKnown: few(299, 0, 299, 1, 0, 0, "{299,5}"),
+	qInsertChunks:  few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}", "{NULL}"),
 
 	// contexts.go
 	qContext:          few(299, 0, 299),
@@ -595,6 +596,34 @@ var examples = map[query]example{
 	qEndSessionsFrom:       few(299),
 	qUseState:              few("hash", "2030-01-01"),
 	qForgetStates:          few(20),
+
+	// scimtokens.go
+	qScimToken:        within(299),
+	qScimTokensOf:     few("{299,5}"),
+	qScimTokenByHash:  few(`\x` + "0000000000000000000000000000000000000000000000000000000000000000"),
+	qScimTokenCount:   few(299),
+	qInsertScimToken:  few(299, "New", `\x`+"0000000000000000000000000000000000000000000000000000000000000001", 299, 299, "{}", true, nil),
+	qDropScimToken:    few(299),
+	qDropScimTokensIn: few(299, 0),
+	qUseScimToken:     few(299, true),
+
+	// scimusers.go
+	qScimUser:             few(299, 299),
+	qScimUserByEmail:      few(299, "user299@x.example"),
+	qScimUserByExternal:   few(299, "e299"),
+	qScimUsers:            few(5, 0, 0, 20),
+	qScimUsersAmong:       few(299, "{299}"),
+	qScimUserCount:        whole("it counts a company's users", 5),
+	qSetScimUser:          few(299, 299, "e299", true, "{}"),
+	qRenameMemberOf:       few(299, 299, "A", "B"),
+	qHasAcceptedElsewhere: few(299, 5),
+
+	// scimgroups.go
+	qScimGroups:      few(299, 2000),
+	qScimMembers:     few("{299}", "{4}", 100),
+	qScimMemberships: few(299, "{299}"),
+	qScimPermissions: few(299, "{299}"),
+	qScimOthers:      few(299, 4, "{299}", 100),
 
 	// signingkeys.go
 	qSigningKeys:      few(),

@@ -112,11 +112,15 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 		return []way{s.soon(*f.walk, aGlance), f.all("SELECT x.id FROM (" + ids + ") x LIMIT " + strconv.Itoa(fewFound))}
 	}
 	list := []way{s.soon(*f.walk, aGlance)}
-	for _, w := range f.few {
-		w.most = aHandful
-		list = append(list, w)
+	if f.limbs {
+		for _, w := range f.few {
+			w.most = aHandful
+			list = append(list, w)
+		}
+		list = append(append(list, f.upTo(fewFound, ids)), f.few...)
+	} else { // a word that all others have too costs more than to look through the few
+		list = append(append(list, f.few...), f.upTo(fewFound, ids))
 	}
-	list = append(append(list, f.upTo(fewFound, ids)), f.few...)
 	list = append(list, s.soon(*f.walk, aWalk))
 	if f.whole {
 		return append(list, f.all(ids))

@@ -96,6 +96,9 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 		return list
 	}
 	if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 {
+		if st.ordersBy("s.created_at") {
+			return append(list, all.within(period...))
+		}
 		list = append(list, way{from: "subtree_users s", where: append(period, own), held: held})
 	}
 	return append(list, all)

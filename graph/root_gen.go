@@ -114,6 +114,10 @@ func (x root) Run() generated.RunResolver {
 	return resolvers.RunEdges{Resolver: x.r}
 }
 
+func (x root) ScimToken() generated.ScimTokenResolver {
+	return resolvers.ScimTokenEdges{Resolver: x.r}
+}
+
 func (x root) SearchHit() generated.SearchHitResolver {
 	return resolvers.SearchHitEdges{Resolver: x.r}
 }

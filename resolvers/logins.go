@@ -325,7 +325,8 @@ func (r *Resolver) endSetUp(ctx context.Context, ch *changes, used db.Link, had,
 	return ch.auditAtHome(ctx, used.UserID, audit.UserPasswordReset, what)
 }
 
-// revokeKeys ends a user's API keys in a company, or, with 0, in all, each of which is told of in its own.
+// revokeKeys ends what acts as a user in a company, or, with 0, in all: API keys, and SCIM tokens that the user has made, each of which is
+// told of in its own.
 func revokeKeys(ctx context.Context, ch *changes, userID, customerID int64) error {
 	ch.callers = append(ch.callers, userID)
 	keys, err := ch.tx.RevokeAPIKeysIn(ctx, userID, customerID)
@@ -336,6 +337,15 @@ func revokeKeys(ctx context.Context, ch *changes, userID, customerID int64) erro
 		live := *k
 		live.RevokedAt = nil
 		if err := ch.audit(k.CustomerID, audit.APIKeyRevoked, k, audit.Between(&live, k)); err != nil {
+			return err
+		}
+	}
+	tokens, err := ch.tx.DropScimTokensIn(ctx, userID, customerID)
+	if err != nil {
+		return err
+	}
+	for _, t := range tokens {
+		if err := ch.audit(t.CustomerID, audit.ScimTokenDeleted, t, audit.Removed(t).Secret("token", true, false)); err != nil {
 			return err
 		}
 	}

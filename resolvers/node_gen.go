@@ -49,6 +49,8 @@ func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {
 		return found(q.roleNode(ctx, id))
 	case "Run":
 		return found(q.runNode(ctx, id))
+	case "ScimToken":
+		return found(q.scimTokenNode(ctx, id))
 	case "Secret":
 		return found(q.secretNode(ctx, id))
 	case "Session":

@@ -41,6 +41,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"POST /auth/session/sign-out": false, "GET /auth/sso": false, "GET /auth/sso/callback": false, "POST /auth/sso/logout/{id}": false,
 		"GET /v1/identity-providers": true, "POST /v1/identity-providers": true, "GET /v1/identity-providers/{id}": true, "PUT /v1/identity-providers/{id}": true,
 		"DELETE /v1/identity-providers/{id}": true, "POST /v1/identity-providers/{id}/verify": true,
+		"GET /v1/scim-tokens": true, "POST /v1/scim-tokens": true, "GET /v1/scim-tokens/{id}": true, "DELETE /v1/scim-tokens/{id}": true,
 		"GET /v1/identities": true, "GET /v1/identities/{id}": true, "DELETE /v1/identities/{id}": true,
 		"GET /v1/sessions": true, "DELETE /v1/sessions": true, "GET /v1/sessions/{id}": true, "DELETE /v1/sessions/{id}": true,
 		"GET /tenant": true, "GET /tenant/{cid}": true, "PUT /tenant": true, "POST /tenant/customer": true,

@@ -70,6 +70,8 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerLimits()
 	a.registerWebhooks()
 	a.registerAudit()
+	a.registerScimTokens()
+	a.serveSCIM(h.mux)
 	a.serveDocuments(h.mux)
 	return h, a.huma
 }

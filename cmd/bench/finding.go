@@ -25,11 +25,12 @@ func (b *bencher) found(timed func(name, wanted string, what call), top int64) {
 		}})
 	}
 	ask("companies in each order, at each depth", "/tenant/customers/{cid}?", "orderBy=name", "orderBy=-name", "orderBy=createdAt", "orderBy=-createdAt", "orderBy=id", "orderBy=-id")
-	ask("companies by each filter, at each depth", "/tenant/customers/{cid}?", "level=5&orderBy=name", "level=9&orderBy=-name", "regionId=1&orderBy=-name", "regionId=2&orderBy=name",
-		fmt.Sprintf("parentId=%d&orderBy=name", top+1), fmt.Sprintf("ids=%d,%d&orderBy=name", top+1, top+100), "createdSince=2100-01-01T00:00:00Z&orderBy=name", "createdUntil=2100-01-01T00:00:00Z&orderBy=-createdAt")
+	ask("companies by each filter, at each depth", "/tenant/customers/{cid}?", "level=5&orderBy=name", "level=5&orderBy=-name", "level=9&orderBy=-name", "regionId=1&orderBy=-name",
+		"regionId=2&orderBy=name", "regionId=2", "createdSince=2100-01-01T00:00:00Z", fmt.Sprintf("parentId=%d&orderBy=name", top+1),
+		fmt.Sprintf("ids=%d,%d&orderBy=name", top+1, top+100), "createdSince=2100-01-01T00:00:00Z&orderBy=name", "createdUntil=2100-01-01T00:00:00Z&orderBy=-createdAt")
 	ask("users in each order, at each depth", "/tenant/users/{cid}?subtree=true&", "orderBy=name", "orderBy=-name", "orderBy=email", "orderBy=-email", "orderBy=-createdAt", "orderBy=-id")
-	ask("users by each filter, at each depth", "/tenant/users/{cid}?subtree=true&", "hasPassword=true&orderBy=name", "hasPassword=false&orderBy=-email", fmt.Sprintf("email=user7.company%d@seed.example", top+5),
-		fmt.Sprintf("customerId=%d&orderBy=name", top+5), "lastAccessSince=2020-01-01T00:00:00Z&orderBy=name", "createdSince=2100-01-01T00:00:00Z", "createdUntil=2100-01-01T00:00:00Z&orderBy=name")
+	ask("users by each filter, at each depth", "/tenant/users/{cid}?subtree=true&", "hasPassword=true&orderBy=name", "hasPassword=false&orderBy=-email", "hasPassword=false&orderBy=id", "createdUntil=2100-01-01T00:00:00Z&orderBy=-id",
+		fmt.Sprintf("email=user7.company%d@seed.example", top+5), fmt.Sprintf("customerId=%d&orderBy=name", top+5), "lastAccessSince=2020-01-01T00:00:00Z&orderBy=name", "createdSince=2100-01-01T00:00:00Z", "createdUntil=2100-01-01T00:00:00Z&orderBy=name")
 	// Names, words, beginnings, and all within one edit.
 	ask("companies by a search, at each depth", "/tenant/customers/{cid}?", "search=Company+0000123", "search=0000123&orderBy=-name", "search=Company&orderBy=name", "search=00001&orderBy=-createdAt", "search=Compny+0000123", "search=Granite")
 	ask("users by a search, at each depth", "/tenant/users/{cid}?subtree=true&", fmt.Sprintf("search=user7.company%d", top+5), "search=User+12&orderBy=-name", "search=seed.example&orderBy=email", fmt.Sprintf("search=Usre+7+Company+%d", top+5), "search=Lovelace")

@@ -31,6 +31,8 @@ func grow(s *platform.Platform, parent int64, customers, users int) {
 				d AS (INSERT INTO domain_claims (customer_id, domain, token) SELECT $1, domains[1], 't' FROM p)
 			INSERT INTO user_identities (user_id, provider_id, subject, email)
 			SELECT m.user_id, p.id, m.user_id::text, m.email FROM memberships m, p WHERE m.customer_id = $1`, id, users)
+		s.SQL(`INSERT INTO scim_tokens (customer_id, name, hash, created_by, acts_in, features, is_owner)
+			SELECT customer_id, 'T', sha256((customer_id || ' ' || user_id)::bytea), user_id, customer_id, '{}', false FROM memberships WHERE customer_id = $1`, id)
 		s.SQL(`WITH d AS (INSERT INTO webhook_destinations (customer_id, url, secret) SELECT $1, $3, '' FROM generate_series(1, $2) RETURNING id)
 			INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, completed_at, log)
 			SELECT $1, id, 'evt_' || id, 'run.started', '{}', 'delivered', now(), '[{"at": "2026-01-01T00:00:00Z", "durationMs": 1}]' FROM d`, id, users, platform.PublicURL)

@@ -46,8 +46,29 @@ func (a *ask) provider() object {
 	return object{"customerId": a.theCustomer(), "name": a.providerName(), "issuer": issuer, "clientId": "canopy", "clientSecret": a.unique()}
 }
 
+// freshScimToken is one of the target company.
+func (a *ask) freshScimToken() int64 {
+	return a.or(func() int64 {
+		a.makeRoom("scim_tokens")
+		name := a.unique()
+		made, err := a.m.CreateScimToken(a.ctx, resolvers.CreateScimTokenInput{CustomerID: platform.ID(a.target), Name: &name})
+		a.ok(err)
+		return made.ScimToken.ID
+	})
+}
+
+// scimToken is a new token of the company that is asked for, where there is room.
+func (a *ask) scimToken() object {
+	a.makeRoom("scim_tokens")
+	return object{"customerId": a.theCustomer(), "name": a.unique()}
+}
+
 func identityGraphRows() []graphRow {
 	return []graphRow{
+		edge("Customer.scimTokens ScimToken.customer ScimToken.createdBy", `scimTokens { name features customer { name } createdBy { email } }`),
+		node("ScimToken", rule.CustomerScimTokens, (*ask).freshScimToken, reach),
+		mutate("createScimToken", `scimToken { name } token`, (*ask).scimToken, reach),
+		mutate("deleteScimToken", `deletedId`, func(a *ask) object { return object{"id": a.freshScimToken()} }, reach),
 		edge("Customer.identityProviders IdentityProvider.claims IdentityProvider.defaultRole IdentityProvider.customer",
 			`identityProviders { name issuer clientId domains claims { domain recordValue } defaultRole { name } customer { name } }`),
 		{
@@ -72,6 +93,11 @@ func identityRESTRows() []restRow {
 	onProvider := func(a *ask) []any { return []any{a.freshProvider()} }
 	onIdentity := func(a *ask) []any { return []any{a.freshIdentity()} }
 	return []restRow{
+		{op: "listScimTokens", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
+		{op: "listScimTokens/own", want: shared},
+		{op: "createScimToken", body: func(a *ask) any { return a.scimToken() }, want: reach},
+		{op: "getScimToken", path: func(a *ask) []any { return []any{a.freshScimToken()} }, want: reach},
+		{op: "deleteScimToken", path: func(a *ask) []any { return []any{a.freshScimToken()} }, want: reach},
 		{op: "beginSignOn", public: true},
 		{op: "finishSignOn", public: true},
 		{op: "signedOutElsewhere", public: true},
@@ -102,6 +128,7 @@ func (a *ask) identityWrites() []writeRow {
 	made["customerId"] = a.target
 	return []writeRow{
 		{mutation: "createIdentityProvider", app: "tenant", shown: shown, gives: made},
+		{mutation: "createScimToken", app: "tenant", shown: map[string]string{"customerId": "customer { databaseId }"}, gives: object{"customerId": a.target, "name": a.unique(), "expiresAt": "2046-01-02T03:04:05Z"}},
 		{mutation: "updateIdentityProvider", app: "tenant", names: object{"id": a.freshProvider()}, shown: shown, gives: gives()},
 	}
 }

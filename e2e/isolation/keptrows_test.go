@@ -29,7 +29,7 @@ var toldAs = map[string]string{
 	"createApiKey.customerId": "", "createRole.customerId": "", "createWebhookDestination.customerId": "",
 	"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": "",
 	"setLimits.limits":                     "", // each by its name: TestLimitsAreTold
-	"createIdentityProvider.defaultRoleId": "defaultRole", "updateIdentityProvider.defaultRoleId": "defaultRole", "createIdentityProvider.customerId": "customer",
+	"createIdentityProvider.defaultRoleId": "defaultRole", "updateIdentityProvider.defaultRoleId": "defaultRole", "createIdentityProvider.customerId": "customer", "createScimToken.customerId": "",
 	"updateSecret.value": "", // it tells that it was changed: TestSecretsAreManaged
 }
 

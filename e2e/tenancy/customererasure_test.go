@@ -88,7 +88,7 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	s.Must(http.StatusCreated, "POST", "/tenant/user", owner, map[string]any{"email": "everywhere@quill.example"})
 	s.Must(http.StatusCreated, "POST", "/tenant/user", owner, map[string]any{"email": "greta@alpine.example"}) // who stays in Alpine Energy
 	s.Must(http.StatusNoContent, "POST", "/tenant/billing", owner, map[string]any{"billingName": "Quill"})
-	s.Must(http.StatusOK, "PUT", fmt.Sprintf("/tenant/limits/%d", customer), s.Root(), map[string]any{"limits": map[string]any{"users": 9, "deliveriesPerDay": 0}})
+	s.Must(http.StatusOK, "PUT", fmt.Sprintf("/tenant/limits/%d", customer), s.Root(), map[string]any{"limits": map[string]any{"users": 20, "deliveriesPerDay": 0}})
 	s.Mutate(owner, "createRole", "role { name }", map[string]any{"applicationId": 1, "name": "Quill role", "features": []string{"user.read"}})
 	s.Must(http.StatusOK, "POST", "/permission", owner, map[string]any{
 		"appAccountId": s.Account(customer, "tenant"), "appRoleId": s.RoleID(customer, "tenant", "Quill role"), "email": "everywhere@quill.example",
@@ -99,6 +99,8 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	}).ID(t, "id")
 	s.SQL(`INSERT INTO user_identities (user_id, provider_id, subject, email) SELECT id, $1, 'quill', email FROM users WHERE email = $2`, provider, email)
 	s.SQL(`INSERT INTO provider_sessions (session_id, provider_id, subject, sid, id_token, signed_in_at) SELECT max(id), $1, 'quill', '', '', now() FROM sessions`, provider)
+	directory := s.Must(http.StatusCreated, "POST", "/v1/scim-tokens", owner, map[string]any{}).JSON(t).(map[string]any)["token"].(string)
+	s.Must(http.StatusCreated, "POST", "/scim/v2/Users", directory, map[string]any{"userName": "directory" + email, "externalId": "1"})
 	id, _ := s.Subscribe(tenant, platform.PublicURL, "run.completed")
 	s.Subscribe(tenant, platform.PublicURL, "audit.*")
 	s.Must(http.StatusNoContent, "DELETE", platform.Hooks+"/destinations/"+platform.Decimal(id), tenant, nil)
@@ -172,8 +174,8 @@ func TestCompaniesAreErased(t *testing.T) {
 			t.Error(row)
 		}
 	}
-	if n := len(more["users"]); n != 7 {
-		t.Errorf("%d people were erased, of three owners, three members, and one who is everywhere", n)
+	if n := len(more["users"]); n != 10 {
+		t.Errorf("%d people were erased, of three owners, six members, and one who is everywhere", n)
 	}
 	var told []string
 	for _, row := range more["audit_events"] {

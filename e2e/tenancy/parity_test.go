@@ -46,6 +46,7 @@ const (
 	parityProviders   = `query($c: ID) { customer(id: $c) { identityProviders { id: databaseId name issuer clientId domains
 		claims { domain status recordName recordValue provenAt checkedAt missingSince } defaultRole { databaseId } required enabled redirectUri backchannelLogoutUri createdAt updatedAt customer { databaseId } } } }`
 	parityIdentities = `query($c: ID) { customer(id: $c) { users(first: 50) { nodes { databaseId identities { id: databaseId subject email createdAt lastUsedAt provider { databaseId } user { databaseId } } } } } }`
+	parityScimTokens = `query($c: ID) { customer(id: $c) { scimTokens { id: databaseId name features expiresAt createdAt lastUsedAt lastChangedAt createdBy { databaseId } customer { databaseId } } } }`
 	paritySecrets    = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
 )
 
@@ -161,6 +162,8 @@ func furnish(s *platform.Platform, customers map[string]int64) {
 	}).ID(s.T, "id")
 	s.SQL(`UPDATE domain_claims SET proven_at = now(), checked_at = now(), missing_since = now()`)
 	s.SQL(`INSERT INTO user_identities (user_id, provider_id, subject, email) VALUES ($1, $2, 'mira', 'mira@hydro.example')`, s.UserID("mira@alpine.example"), provider)
+	s.Must(201, "POST", "/v1/scim-tokens", s.Root(), map[string]any{"customerId": customers["Alpine Hydro"]})
+	s.SQL(`UPDATE scim_tokens SET last_used_at = now(), last_changed_at = now(), expires_at = now() + interval '1 day'`)
 	s.SQL(`UPDATE accounts SET disabled = true WHERE id = $1`, s.Account(customers["Alpine Solar"], "assistant"))
 	s.Must(200, "PUT", fmt.Sprintf("/tenant/limits/%d", customers["Alpine Hydro"]), s.Root(), map[string]any{"limits": map[string]any{"users": 100}})
 	key := s.Must(201, "POST", "/v1/keys", s.Root(), map[string]any{
@@ -244,6 +247,7 @@ func (d *doors) compareLists(t *testing.T, token string, customer int64) {
 		"/v1/invitations": {parityInvitations, "customer.invitations"},
 		"/v1/secrets":     {paritySecrets, "customer.secrets"},
 
+		"/v1/scim-tokens":        {parityScimTokens, "customer.scimTokens"},
 		"/v1/identity-providers": {parityProviders, "customer.identityProviders"},
 		"/v1/roles":              {parityRoles, "roles"},
 	} {
@@ -273,6 +277,10 @@ func asREST(row map[string]any) {
 		row["defaultRoleId"] = role["databaseId"]
 	}
 	delete(row, "defaultRole")
+	if by, has := row["createdBy"].(map[string]any); has {
+		row["createdById"] = by["databaseId"]
+	}
+	delete(row, "createdBy")
 	claims, _ := row["claims"].([]any)
 	for _, c := range claims {
 		claim := c.(map[string]any)

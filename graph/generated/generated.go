@@ -68,6 +68,7 @@ type ResolverRoot interface {
 	Query() QueryResolver
 	Role() RoleResolver
 	Run() RunResolver
+	ScimToken() ScimTokenResolver
 	SearchHit() SearchHitResolver
 	Secret() SecretResolver
 	Session() SessionResolver
@@ -164,6 +165,7 @@ type CustomerResolver interface {
 	Invitations(ctx context.Context, obj *db.Customer) ([]*db.Invitation, error)
 	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
 	IdentityProviders(ctx context.Context, obj *db.Customer, inherited *bool) ([]*db.IdentityProvider, error)
+	ScimTokens(ctx context.Context, obj *db.Customer) ([]*db.ScimToken, error)
 	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 }
 type CustomerExportResolver interface {
@@ -276,6 +278,8 @@ type MutationResolver interface {
 	DeleteIdentityProvider(ctx context.Context, input resolvers.DeleteIdentityProviderInput) (*resolvers.DeleteIdentityProviderPayload, error)
 	VerifyIdentityDomain(ctx context.Context, input resolvers.VerifyIdentityDomainInput) (*resolvers.VerifyIdentityDomainPayload, error)
 	UnlinkIdentity(ctx context.Context, input resolvers.UnlinkIdentityInput) (*resolvers.UnlinkIdentityPayload, error)
+	CreateScimToken(ctx context.Context, input resolvers.CreateScimTokenInput) (*resolvers.CreateScimTokenPayload, error)
+	DeleteScimToken(ctx context.Context, input resolvers.DeleteScimTokenInput) (*resolvers.DeleteScimTokenPayload, error)
 	CreateWebhookDestination(ctx context.Context, input resolvers.CreateWebhookDestinationInput) (*resolvers.CreateWebhookDestinationPayload, error)
 	UpdateWebhookDestination(ctx context.Context, input resolvers.UpdateWebhookDestinationInput) (*resolvers.UpdateWebhookDestinationPayload, error)
 	DeleteWebhookDestination(ctx context.Context, input resolvers.DeleteWebhookDestinationInput) (*resolvers.DeleteWebhookDestinationPayload, error)
@@ -354,6 +358,12 @@ type RunResolver interface {
 	Agent(ctx context.Context, obj *db.Run) (*db.Agent, error)
 	Revision(ctx context.Context, obj *db.Run) (*db.Revision, error)
 	Steps(ctx context.Context, obj *db.Run) ([]*db.RunStep, error)
+}
+type ScimTokenResolver interface {
+	Features(ctx context.Context, obj *db.ScimToken) ([]string, error)
+
+	CreatedBy(ctx context.Context, obj *db.ScimToken) (*db.User, error)
+	Customer(ctx context.Context, obj *db.ScimToken) (*db.Customer, error)
 }
 type SearchHitResolver interface {
 	Document(ctx context.Context, obj *search.Hit) (*db.Document, error)
@@ -745,6 +755,8 @@ type Customer implements Node {
   secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
   "Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   identityProviders("Whether inherited ones are listed where there are none of its own." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
+  "The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  scimTokens: [ScimToken!]! @needs(app: [TENANT], right: "key.read")
   "Where the company has its events delivered to, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
     "How many, at most 200; 50 by default."
@@ -2741,6 +2753,30 @@ type UserIdentity implements Node {
   user: User
 }
 
+"Lets a company's directory provision its people by SCIM, as the one may who has made it. It is shown once, when it is made."
+type ScimToken implements Node {
+  "Global id."
+  id: ID!
+  "SCIM token id."
+  databaseId: Int!
+  "What it is called."
+  name: String!
+  "The most that it may: what who has made it could give then. What the person may no longer, it may no longer either."
+  features: [String!]!
+  "When it ends; null for never."
+  expiresAt: DateTime
+  "When it was made."
+  createdAt: DateTime!
+  "When it was last used; null when never."
+  lastUsedAt: DateTime
+  "When something was last changed by it; null when never."
+  lastChangedAt: DateTime
+  "Who has made it, and as whom it acts; null for who is not within reach."
+  createdBy: User
+  "Whose people it provisions."
+  customer: Customer
+}
+
 "How the deliveries to a destination are signed."
 enum WebhookSigning {
   "` + "`" + `x-service-signature` + "`" + `, over the body."
@@ -3439,6 +3475,10 @@ type Mutation {
   verifyIdentityDomain("The domain." input: VerifyIdentityDomainInput!): VerifyIdentityDomainPayload @needs(app: [TENANT], right: "company.write")
   "Forgets who a user is at an identity provider, for an owner. The next sign-in there is a first one. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   unlinkIdentity("The identity." input: UnlinkIdentityInput!): UnlinkIdentityPayload @needs(app: [TENANT], right: "user.write")
+  "Lets a company's directory provision its people (SCIM), as the caller may, and shows its token, this once. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  createScimToken("The token." input: CreateScimTokenInput!): CreateScimTokenPayload @needs(app: [TENANT], right: "key.write")
+  "Ends a SCIM token, at once: one that the caller has made, or, for an owner, any. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  deleteScimToken("The token." input: DeleteScimTokenInput!): DeleteScimTokenPayload @needs(app: [TENANT], right: "key.write")
   "Subscribes an endpoint to a company's events; shows its signing secret, this once. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
   createWebhookDestination("The destination." input: CreateWebhookDestinationInput!): CreateWebhookDestinationPayload @needs(right: "webhook.write")
   "Changes a destination. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
@@ -4099,6 +4139,36 @@ input UnlinkIdentityInput {
 
 "What ` + "`" + `unlinkIdentity` + "`" + ` forgot."
 type UnlinkIdentityPayload {
+  "Global id of what is gone."
+  deletedId: ID!
+}
+
+"A new SCIM token of a company."
+input CreateScimTokenInput {
+  "The company; the caller's own when left out."
+  customerId: ID
+  "What it is called; ` + "`" + `SCIM` + "`" + ` when left out."
+  name: String
+  "When it ends; never when left out."
+  expiresAt: DateTime
+}
+
+"What ` + "`" + `createScimToken` + "`" + ` made."
+type CreateScimTokenPayload {
+  "The token."
+  scimToken: ScimToken
+  "What the directory sends as ` + "`" + `Authorization: Bearer` + "`" + `, shown this once."
+  token: String!
+}
+
+"A SCIM token to end."
+input DeleteScimTokenInput {
+  "The token."
+  id: ID!
+}
+
+"What ` + "`" + `deleteScimToken` + "`" + ` ended."
+type DeleteScimTokenPayload {
   "Global id of what is gone."
   deletedId: ID!
 }
@@ -5775,6 +5845,20 @@ func (ec *executionContext) field_Mutation_createRole_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_createScimToken_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.CreateScimTokenInput, error) {
+			return ec.unmarshalNCreateScimTokenInput2canopyᚋresolversᚐCreateScimTokenInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createSecret_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -5935,6 +6019,20 @@ func (ec *executionContext) field_Mutation_deleteRole_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.DeleteRoleInput, error) {
 			return ec.unmarshalNDeleteRoleInput2canopyᚋresolversᚐDeleteRoleInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteScimToken_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeleteScimTokenInput, error) {
+			return ec.unmarshalNDeleteScimTokenInput2canopyᚋresolversᚐDeleteScimTokenInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -11504,6 +11602,39 @@ func (ec *executionContext) fieldContext_CreateRolePayload_role(_ context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _CreateScimTokenPayload_scimToken(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateScimTokenPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreateScimTokenPayload_scimToken(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ScimToken, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.ScimToken) graphql.Marshaler {
+			return ec.marshalOScimToken2ᚖcanopyᚋdbᚐScimToken(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CreateScimTokenPayload_scimToken(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateScimTokenPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CreateScimTokenPayload_token(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateScimTokenPayload) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Token)
+}
+
 func (ec *executionContext) _CreateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateSecretPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -12363,6 +12494,35 @@ func (ec *executionContext) fieldContext_Customer_identityProviders(ctx context.
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_scimTokens(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_scimTokens(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Customer().ScimTokens(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.ScimToken) graphql.Marshaler {
+			return ec.marshalNScimToken2ᚕᚖcanopyᚋdbᚐScimTokenᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_scimTokens(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -12761,6 +12921,10 @@ func (ec *executionContext) _DeletePermissionPayload_deletedId(ctx context.Conte
 }
 
 func (ec *executionContext) _DeleteRolePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteRolePayload) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
+}
+
+func (ec *executionContext) _DeleteScimTokenPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteScimTokenPayload) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
@@ -16945,6 +17109,88 @@ func (ec *executionContext) fieldContext_Mutation_unlinkIdentity(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_createScimToken(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createScimToken(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateScimToken(ctx, fc.Args["input"].(resolvers.CreateScimTokenInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateScimTokenPayload) graphql.Marshaler {
+			return ec.marshalOCreateScimTokenPayload2ᚖcanopyᚋresolversᚐCreateScimTokenPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createScimToken(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createScimToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteScimToken(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteScimToken(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteScimToken(ctx, fc.Args["input"].(resolvers.DeleteScimTokenInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteScimTokenPayload) graphql.Marshaler {
+			return ec.marshalODeleteScimTokenPayload2ᚖcanopyᚋresolversᚐDeleteScimTokenPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteScimToken(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteScimToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_createWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -20635,6 +20881,115 @@ func (ec *executionContext) fieldContext_SaveBillingPayload_billing(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ScimToken_id(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+}
+
+func (ec *executionContext) _ScimToken_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
+}
+
+func (ec *executionContext) _ScimToken_name(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+}
+
+func (ec *executionContext) _ScimToken_features(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ScimToken_features(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ScimToken().Features(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ScimToken_features(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ScimToken", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ScimToken_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt)
+}
+
+func (ec *executionContext) _ScimToken_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
+}
+
+func (ec *executionContext) _ScimToken_lastUsedAt(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.LastUsedAt)
+}
+
+func (ec *executionContext) _ScimToken_lastChangedAt(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.LastChangedAt)
+}
+
+func (ec *executionContext) _ScimToken_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ScimToken_createdBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ScimToken().CreatedBy(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ScimToken_createdBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ScimToken",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ScimToken_customer(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ScimToken_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ScimToken().Customer(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ScimToken_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ScimToken",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
 	}
 	return fc, nil
 }
@@ -25005,6 +25360,50 @@ func (ec *executionContext) unmarshalInputCreateRoleInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCreateScimTokenInput(ctx context.Context, obj any) (resolvers.CreateScimTokenInput, error) {
+	var it resolvers.CreateScimTokenInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customerId", "name", "expiresAt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "expiresAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAt"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAt = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateSecretInput(ctx context.Context, obj any) (resolvers.CreateSecretInput, error) {
 	var it resolvers.CreateSecretInput
 	if obj == nil {
@@ -25613,6 +26012,36 @@ func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, o
 				return it, err
 			}
 			it.IfVersion = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteScimTokenInput(ctx context.Context, obj any) (resolvers.DeleteScimTokenInput, error) {
+	var it resolvers.DeleteScimTokenInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -28505,6 +28934,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Secret(ctx, sel, obj)
+	case *db.ScimToken:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ScimToken(ctx, sel, obj)
 	case *db.Run:
 		if obj == nil {
 			return graphql.Null
@@ -31400,6 +31834,50 @@ func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var createScimTokenPayloadImplementors = []string{"CreateScimTokenPayload"}
+
+func (ec *executionContext) _CreateScimTokenPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateScimTokenPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, createScimTokenPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreateScimTokenPayload")
+		case "scimToken":
+			out.Values[i] = ec._CreateScimTokenPayload_scimToken(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "token":
+			out.Values[i] = ec._CreateScimTokenPayload_token(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var createSecretPayloadImplementors = []string{"CreateSecretPayload"}
 
 func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateSecretPayload) graphql.Marshaler {
@@ -31773,6 +32251,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "identityProviders":
 			out.Values[i] = ec._Customer_identityProviders(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "scimTokens":
+			out.Values[i] = ec._Customer_scimTokens(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -32380,6 +32863,45 @@ func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.Sele
 			out.Values[i] = graphql.MarshalString("DeleteRolePayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteRolePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var deleteScimTokenPayloadImplementors = []string{"DeleteScimTokenPayload"}
+
+func (ec *executionContext) _DeleteScimTokenPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteScimTokenPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteScimTokenPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteScimTokenPayload")
+		case "deletedId":
+			out.Values[i] = ec._DeleteScimTokenPayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -34263,6 +34785,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "unlinkIdentity":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_unlinkIdentity(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createScimToken":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createScimToken(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteScimToken":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteScimToken(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -36433,6 +36969,90 @@ func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.Sel
 		case "billing":
 			out.Values[i] = ec._SaveBillingPayload_billing(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var scimTokenImplementors = []string{"ScimToken", "Node"}
+
+func (ec *executionContext) _ScimToken(ctx context.Context, sel ast.SelectionSet, obj *db.ScimToken) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, scimTokenImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ScimToken")
+		case "id":
+			out.Values[i] = ec._ScimToken_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._ScimToken_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._ScimToken_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "features":
+			out.Values[i] = ec._ScimToken_features(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._ScimToken_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._ScimToken_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastUsedAt":
+			out.Values[i] = ec._ScimToken_lastUsedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "lastChangedAt":
+			out.Values[i] = ec._ScimToken_lastChangedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdBy":
+			out.Values[i] = ec._ScimToken_createdBy(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._ScimToken_customer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -39939,6 +40559,11 @@ func (ec *executionContext) unmarshalNCreateRoleInput2canopyᚋresolversᚐCreat
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateScimTokenInput2canopyᚋresolversᚐCreateScimTokenInput(ctx context.Context, v any) (resolvers.CreateScimTokenInput, error) {
+	res, err := ec.unmarshalInputCreateScimTokenInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateSecretInput2canopyᚋresolversᚐCreateSecretInput(ctx context.Context, v any) (resolvers.CreateSecretInput, error) {
 	res, err := ec.unmarshalInputCreateSecretInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -40226,6 +40851,11 @@ func (ec *executionContext) unmarshalNDeletePermissionInput2canopyᚋresolvers�
 
 func (ec *executionContext) unmarshalNDeleteRoleInput2canopyᚋresolversᚐDeleteRoleInput(ctx context.Context, v any) (resolvers.DeleteRoleInput, error) {
 	res, err := ec.unmarshalInputDeleteRoleInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteScimTokenInput2canopyᚋresolversᚐDeleteScimTokenInput(ctx context.Context, v any) (resolvers.DeleteScimTokenInput, error) {
+	res, err := ec.unmarshalInputDeleteScimTokenInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -41395,6 +42025,32 @@ func (ec *executionContext) marshalNRunStep2ᚖcanopyᚋdbᚐRunStep(ctx context
 func (ec *executionContext) unmarshalNSaveBillingInput2canopyᚋresolversᚐSaveBillingInput(ctx context.Context, v any) (resolvers.SaveBillingInput, error) {
 	res, err := ec.unmarshalInputSaveBillingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNScimToken2ᚕᚖcanopyᚋdbᚐScimTokenᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.ScimToken) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNScimToken2ᚖcanopyᚋdbᚐScimToken(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNScimToken2ᚖcanopyᚋdbᚐScimToken(ctx context.Context, sel ast.SelectionSet, v *db.ScimToken) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ScimToken(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx context.Context, sel ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -42654,6 +43310,13 @@ func (ec *executionContext) marshalOCreateRolePayload2ᚖcanopyᚋresolversᚐCr
 	return ec._CreateRolePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCreateScimTokenPayload2ᚖcanopyᚋresolversᚐCreateScimTokenPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateScimTokenPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateScimTokenPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCreateSecretPayload2ᚖcanopyᚋresolversᚐCreateSecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateSecretPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -42837,6 +43500,13 @@ func (ec *executionContext) marshalODeleteRolePayload2ᚖcanopyᚋresolversᚐDe
 		return graphql.Null
 	}
 	return ec._DeleteRolePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteScimTokenPayload2ᚖcanopyᚋresolversᚐDeleteScimTokenPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteScimTokenPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteScimTokenPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalODeleteSecretPayload2ᚖcanopyᚋresolversᚐDeleteSecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteSecretPayload) graphql.Marshaler {
@@ -43429,6 +44099,13 @@ func (ec *executionContext) marshalOSaveBillingPayload2ᚖcanopyᚋresolversᚐS
 		return graphql.Null
 	}
 	return ec._SaveBillingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOScimToken2ᚖcanopyᚋdbᚐScimToken(ctx context.Context, sel ast.SelectionSet, v *db.ScimToken) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ScimToken(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOSearchMode2ᚖstring(ctx context.Context, v any) (*string, error) {

@@ -61,6 +61,8 @@ type Principal struct {
 	// KeyID and ClientID are those of the API key; 0 and "" for a login token.
 	KeyID    int64
 	ClientID string
+	// DirectoryID is the SCIM token of a company's directory; 0 for all other callers.
+	DirectoryID int64
 	// SessionID is the session of the login; 0 for a login without one, and for an API key.
 	SessionID int64
 	// KeyStale: the key's last use was written down over a minute ago.
@@ -99,11 +101,14 @@ func (p *Principal) IsRoot() bool { return len(p.Lineage) == 1 }
 // Scope is the part of the tree that the caller reaches: its own company and all below.
 func (p *Principal) Scope() Scope { return p.Lineage.Subtree() }
 
-// Login tells a token of a person's login from one of an API key.
-func (p *Principal) Login() bool { return p.KeyID == 0 }
+// Login tells a token of a person's login from one of an API key, or of a directory.
+func (p *Principal) Login() bool { return p.KeyID == 0 && p.DirectoryID == 0 }
 
-// Credential names what the caller has come with, for what is counted by it: a person's login, or an API key.
+// Credential names what the caller has come with, for what is counted by it: a person's login, an API key, or the token of a directory.
 func (p *Principal) Credential() string {
+	if p.DirectoryID != 0 {
+		return "scim:" + strconv.FormatInt(p.DirectoryID, 10)
+	}
 	if p.Login() {
 		return "user:" + strconv.FormatInt(p.UserID, 10)
 	}

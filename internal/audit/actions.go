@@ -81,6 +81,10 @@ var (
 	CustomerDomainLost            = action("customer.domainLost", "A company's claim to a domain holds no longer: its record is gone, or another company has proven the domain.")
 	IdentityProviderSignInFailed  = action("identityProvider.signInFailed", "Somebody comes from an identity provider and is not let in.")
 
+	ScimTokenCreated = action("scimToken.created", "A token is made by which a company's directory provisions its people.")
+	ScimTokenDeleted = action("scimToken.deleted", "A token of a company's directory is ended.")
+	UserProvisioned  = action("user.provisioned", "A company's directory says by which name it knows a user, or whether the user is active.")
+
 	RoleCreated       = action("role.created", "A role is created.")
 	RoleUpdated       = action("role.updated", "A role is changed.")
 	RoleDeleted       = action("role.deleted", "A role is removed.")

@@ -25,6 +25,7 @@ var (
 	CustomerInvitations              = &Rule{Field: "Customer.invitations", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	CustomerSecrets                  = &Rule{Field: "Customer.secrets", Apps: []access.App{access.Tenant, access.Builder}, Right: access.AgentWrite}
 	CustomerIdentityProviders        = &Rule{Field: "Customer.identityProviders", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
+	CustomerScimTokens               = &Rule{Field: "Customer.scimTokens", Apps: []access.App{access.Tenant}, Right: access.KeyRead}
 	CustomerWebhookDestinations      = &Rule{Field: "Customer.webhookDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	OperationsFailingDestinations    = &Rule{Field: "Operations.failingDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	OperationsBusiest                = &Rule{Field: "Operations.busiest", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
@@ -153,6 +154,8 @@ var (
 	DeleteIdentityProvider           = &Rule{Field: "Mutation.deleteIdentityProvider", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	VerifyIdentityDomain             = &Rule{Field: "Mutation.verifyIdentityDomain", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	UnlinkIdentity                   = &Rule{Field: "Mutation.unlinkIdentity", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
+	CreateScimToken                  = &Rule{Field: "Mutation.createScimToken", Apps: []access.App{access.Tenant}, Right: access.KeyWrite}
+	DeleteScimToken                  = &Rule{Field: "Mutation.deleteScimToken", Apps: []access.App{access.Tenant}, Right: access.KeyWrite}
 	CreateWebhookDestination         = &Rule{Field: "Mutation.createWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	UpdateWebhookDestination         = &Rule{Field: "Mutation.updateWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	DeleteWebhookDestination         = &Rule{Field: "Mutation.deleteWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
@@ -186,6 +189,7 @@ var all = []*Rule{
 	CustomerInvitations,
 	CustomerSecrets,
 	CustomerIdentityProviders,
+	CustomerScimTokens,
 	CustomerWebhookDestinations,
 	OperationsFailingDestinations,
 	OperationsBusiest,
@@ -314,6 +318,8 @@ var all = []*Rule{
 	DeleteIdentityProvider,
 	VerifyIdentityDomain,
 	UnlinkIdentity,
+	CreateScimToken,
+	DeleteScimToken,
 	CreateWebhookDestination,
 	UpdateWebhookDestination,
 	DeleteWebhookDestination,

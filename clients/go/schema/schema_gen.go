@@ -986,6 +986,24 @@ type CreateRolePayload struct {
 	Role *Role `json:"role,omitzero"`
 }
 
+// CreateScimTokenInput: A new SCIM token of a company.
+type CreateScimTokenInput struct {
+	// The company; the caller's own when left out.
+	CustomerID *string `json:"customerId,omitzero"`
+	// What it is called; `SCIM` when left out.
+	Name *string `json:"name,omitzero"`
+	// When it ends; never when left out.
+	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
+}
+
+// CreateScimTokenPayload: What `createScimToken` made.
+type CreateScimTokenPayload struct {
+	// The token.
+	ScimToken *ScimToken `json:"scimToken,omitzero"`
+	// What the directory sends as `Authorization: Bearer`, shown this once.
+	Token string `json:"token,omitzero"`
+}
+
 // CreateSecretInput: A new secret of a company.
 type CreateSecretInput struct {
 	// The company whose agents may use it; the caller's own when left out.
@@ -1137,6 +1155,8 @@ type Customer struct {
 	Secrets []*Secret `json:"secrets,omitzero"`
 	// Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`.
 	IdentityProviders []*IdentityProvider `json:"identityProviders,omitzero"`
+	// The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`.
+	ScimTokens []*ScimToken `json:"scimTokens,omitzero"`
 	// Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application.
 	WebhookDestinations *WebhookDestinationConnection `json:"webhookDestinations,omitzero"`
 	// Grows with every change of it; `ifVersion` of an update compares it.
@@ -1388,6 +1408,18 @@ type DeleteRoleInput struct {
 
 // DeleteRolePayload: What `deleteRole` removed.
 type DeleteRolePayload struct {
+	// Global id of what is gone.
+	DeletedID string `json:"deletedId,omitzero"`
+}
+
+// DeleteScimTokenInput: A SCIM token to end.
+type DeleteScimTokenInput struct {
+	// The token.
+	ID string `json:"id"`
+}
+
+// DeleteScimTokenPayload: What `deleteScimToken` ended.
+type DeleteScimTokenPayload struct {
 	// Global id of what is gone.
 	DeletedID string `json:"deletedId,omitzero"`
 }
@@ -2578,6 +2610,30 @@ type SaveBillingInput struct {
 type SaveBillingPayload struct {
 	// The record.
 	Billing *Billing `json:"billing,omitzero"`
+}
+
+// ScimToken: Lets a company's directory provision its people by SCIM, as the one may who has made it. It is shown once, when it is made.
+type ScimToken struct {
+	// Global id.
+	ID string `json:"id,omitzero"`
+	// SCIM token id.
+	DatabaseID int `json:"databaseId,omitzero"`
+	// What it is called.
+	Name string `json:"name,omitzero"`
+	// The most that it may: what who has made it could give then. What the person may no longer, it may no longer either.
+	Features []string `json:"features,omitzero"`
+	// When it ends; null for never.
+	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
+	// When it was made.
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+	// When it was last used; null when never.
+	LastUsedAt *time.Time `json:"lastUsedAt,omitzero"`
+	// When something was last changed by it; null when never.
+	LastChangedAt *time.Time `json:"lastChangedAt,omitzero"`
+	// Who has made it, and as whom it acts; null for who is not within reach.
+	CreatedBy *User `json:"createdBy,omitzero"`
+	// Whose people it provisions.
+	Customer *Customer `json:"customer,omitzero"`
 }
 
 // SearchHit: A found chunk.

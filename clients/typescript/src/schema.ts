@@ -966,6 +966,24 @@ export interface CreateRolePayload {
   role: Role;
 }
 
+/** A new SCIM token of a company. */
+export interface CreateScimTokenInput {
+  /** The company; the caller's own when left out. */
+  customerId?: string | number | null | undefined;
+  /** What it is called; `SCIM` when left out. */
+  name?: string | null | undefined;
+  /** When it ends; never when left out. */
+  expiresAt?: DateTime | null | undefined;
+}
+
+/** What `createScimToken` made. */
+export interface CreateScimTokenPayload {
+  /** The token. */
+  scimToken: ScimToken | null;
+  /** What the directory sends as `Authorization: Bearer`, shown this once. */
+  token: string;
+}
+
 /** A new secret of a company. */
 export interface CreateSecretInput {
   /** The company whose agents may use it; the caller's own when left out. */
@@ -1121,6 +1139,8 @@ export interface Customer {
   secrets: Array<Secret>;
   /** Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`. */
   identityProviders: Array<IdentityProvider>;
+  /** The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`. */
+  scimTokens: Array<ScimToken>;
   /** Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application. */
   webhookDestinations: WebhookDestinationConnection;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
@@ -1363,6 +1383,18 @@ export interface DeleteRoleInput {
 
 /** What `deleteRole` removed. */
 export interface DeleteRolePayload {
+  /** Global id of what is gone. */
+  deletedId: string;
+}
+
+/** A SCIM token to end. */
+export interface DeleteScimTokenInput {
+  /** The token. */
+  id: string | number;
+}
+
+/** What `deleteScimToken` ended. */
+export interface DeleteScimTokenPayload {
   /** Global id of what is gone. */
   deletedId: string;
 }
@@ -2535,6 +2567,30 @@ export interface SaveBillingInput {
 export interface SaveBillingPayload {
   /** The record. */
   billing: Billing;
+}
+
+/** Lets a company's directory provision its people by SCIM, as the one may who has made it. It is shown once, when it is made. */
+export interface ScimToken {
+  /** Global id. */
+  id: string;
+  /** SCIM token id. */
+  databaseId: number;
+  /** What it is called. */
+  name: string;
+  /** The most that it may: what who has made it could give then. What the person may no longer, it may no longer either. */
+  features: Array<string>;
+  /** When it ends; null for never. */
+  expiresAt: DateTime | null;
+  /** When it was made. */
+  createdAt: DateTime;
+  /** When it was last used; null when never. */
+  lastUsedAt: DateTime | null;
+  /** When something was last changed by it; null when never. */
+  lastChangedAt: DateTime | null;
+  /** Who has made it, and as whom it acts; null for who is not within reach. */
+  createdBy: User | null;
+  /** Whose people it provisions. */
+  customer: Customer | null;
 }
 
 /** A found chunk. */
