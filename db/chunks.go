@@ -46,6 +46,11 @@ var (
 		WITH k AS MATERIALIZED (SELECT ` + chunkColumns + `, k.revision FROM chunks k WHERE k.id = ANY($2))
 		SELECT ` + chunkColumns + ` FROM k` + joinByID("documents", "d", "k.document_id") + `
 		WHERE d.revision = k.revision AND ` + unindexed("d.status = 'ready'") + ` AND d.context_id = ANY ($1::bigint[])`)
+	qChunksAsKnown = prepare(`
+		WITH x AS MATERIALIZED (SELECT x.id FROM contexts x WHERE x.id = $3 AND ` + onDesk + ` AND ` + unindexed("x.row_version = $4 AND x.version = $5 AND x.dimensions = $6") + `),
+		k AS MATERIALIZED (SELECT ` + chunkColumns + `, k.revision FROM chunks k WHERE k.id = ANY($7))
+		SELECT ` + chunkColumns + ` FROM x CROSS JOIN k` + joinByID("documents", "d", "k.document_id") + `
+		WHERE d.revision = k.revision AND ` + unindexed("d.status = 'ready'") + ` AND d.context_id = x.id`)
 )
 
 var (
@@ -87,6 +92,13 @@ func (c *Chunk) Document(ctx context.Context, s *Store, desk Desk) (*Document, e
 func (s *Store) FoundChunks(ctx context.Context, contexts, ids []int64) (map[int64]*Chunk, error) {
 	var rows []*Chunk
 	err := s.list(ctx, &rows, qFoundChunks, contexts, ids)
+	return index(join(rows), func(c *Chunk) int64 { return c.ID }), err
+}
+
+// ChunksAsKnown is FoundChunks in a context of a desk, as long as the context is what is known of it: otherwise there are none.
+func (s *Store) ChunksAsKnown(ctx context.Context, desk Desk, known *Context, ids []int64) (map[int64]*Chunk, error) {
+	var rows []*Chunk
+	err := s.list(ctx, &rows, qChunksAsKnown, desk.args(known.ID, known.Version, known.Searched, known.Dimensions, ids)...)
 	return index(join(rows), func(c *Chunk) int64 { return c.ID }), err
 }
 

@@ -110,10 +110,11 @@ var examples = map[query]example{
 	qForgetQueries: whole("it looks at a batch", 60, 100, 500),
 
 	// chunks.go
-	qChunk:        few(299, 0, 299),
-	qChunkCounts:  few("{299,5}"),
-	qFoundChunks:  few("{299}", "{299,5}"),
-	qInsertChunks: few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}", "{NULL}"),
+	qChunk:         few(299, 0, 299),
+	qChunkCounts:   few("{299,5}"),
+	qFoundChunks:   few("{299}", "{299,5}"),
+	qChunksAsKnown: few(299, 0, 299, 1, 0, 0, "{299,5}"),
+	qInsertChunks:  few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}", "{NULL}"),
 
 	// contexts.go
 	qContext:          few(299, 0, 299),

@@ -9,12 +9,14 @@ import (
 
 // claimFirst is how many deliveries a lane claims at first, and twice as many each time that there were so many: places that lanes
 // hold for what may be due are missing to others meanwhile. claimAtLeast is the room that a lane waits for before it claims more, so
-// that claims come in batches; claimPause is how long it waits for that, starvedPause for room in the whole worker.
+// that claims come in batches; claimPause is how long it waits for that, starvedPause for room in the whole worker. claimRest is how long a lane
+// rests after a claim that took up all there was: what is published one by one meanwhile is one claim.
 const (
 	claimFirst   = laneWidth / 8
 	claimAtLeast = laneWidth / 2
 	claimPause   = 2 * time.Millisecond
 	starvedPause = 20 * time.Millisecond
+	claimRest    = 4 * time.Millisecond
 	orphanBatch  = 1000
 )
 
@@ -31,6 +33,8 @@ type lane struct {
 
 	// pace is how many deliveries are claimed together at most; 0 is claimFirst.
 	pace int
+	// emptied is when a claim last took up all there was.
+	emptied time.Time
 
 	flying int
 	// slow: the last attempt timed out. starved: the worker had no room for another attempt.
@@ -49,7 +53,7 @@ func (l *lane) run() {
 		if more {
 			more = l.claim()
 		}
-		if l.flying == 0 && !more && l.leave() {
+		if l.flying == 0 && !more && l.rest() <= 0 && l.leave() {
 			return
 		}
 		more = l.wait(more) || more
@@ -94,7 +98,7 @@ func (l *lane) claim() bool {
 		l.failOrphans()
 	}
 	if err != nil || len(rows) < room {
-		l.pace = 0
+		l.pace, l.emptied = 0, time.Now()
 		return false
 	}
 	l.pace = min(2*room, laneWidth)
@@ -138,31 +142,36 @@ func (l *lane) attempt(row *db.Claimed) {
 	l.done <- result{o.Status, timedOut}
 }
 
+// rest is how long the lane still rests before it claims again, or ends.
+func (l *lane) rest() time.Duration { return claimRest - time.Since(l.emptied) }
+
 // wait waits until there is something to do. It tells whether the lane was told to look for more.
-func (l *lane) wait(more bool) bool {
+func (l *lane) wait(more bool) (woken bool) {
 	var pause <-chan time.Time
 	for {
-		if free := l.width() - l.flying; more && pause == nil {
-			switch {
-			case l.starved:
-				pause = time.After(starvedPause)
-			case free >= claimAtLeast:
-				return false
-			case free > 0:
-				pause = time.After(claimPause)
-			}
+		free, rest := l.width()-l.flying, l.rest()
+		switch {
+		case pause != nil:
+		case more && l.starved:
+			pause = time.After(starvedPause)
+		case (more || l.flying == 0) && rest > 0:
+			pause = time.After(rest)
+		case more && free >= claimAtLeast:
+			return woken
+		case more && free > 0:
+			pause = time.After(claimPause)
 		}
 		select {
 		case <-l.wake:
-			return true
+			more, woken = true, true
 		case <-pause:
-			return false
+			return woken
 		case r := <-l.done:
 			l.flying--
 			l.slow = r.timedOut
 			l.count(r)
-			if !more && l.flying == 0 || more && !l.starved && l.width()-l.flying >= claimAtLeast {
-				return false
+			if !more && l.flying == 0 || more && !l.starved && rest <= 0 && l.width()-l.flying >= claimAtLeast {
+				return woken
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt 
 	if err != nil {
 		return nil, err
 	}
-	row, err := q.aContext(ctx, c, contextID, "contextId")
+	n, err := contextID.Of("Context", "contextId")
 	if err != nil {
 		return nil, err
 	}
@@ -29,10 +29,11 @@ func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt 
 	if err != nil {
 		return nil, err
 	}
-	return q.Resolver.Search.Find(ctx, row, search.Query{
+	hits, err := q.Resolver.Search.FindOn(ctx, c.desk(), n, search.Query{
 		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, MinRelevance: minRelevance, Mode: search.Mode(or(mode, "")), Documents: documents,
 		IncludeUnrelated: includeUnrelated, Attributes: given(attributes),
 	})
+	return hits, missing(err, "context", n)
 }
 
 // SearchContexts finds the chunks of the ready documents of several contexts that are closest to a prompt, best first.

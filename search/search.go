@@ -67,6 +67,7 @@ type Engine struct {
 	rerankFrom atomic.Int64
 	// giving tells that memory is about to be given back.
 	giving atomic.Bool
+	known  knownContexts
 }
 
 // New makes an engine with the models of a server. vectors bounds the memory of the indexes that are
@@ -84,14 +85,14 @@ func (e *Engine) Forget(contextID int64) { e.vectors.Forget(contextID) }
 // Find gives the chunks of a context's ready documents that are closest to a prompt, best first. An
 // error is a *problem.Error, or nothing for a caller to see.
 func (e *Engine) Find(ctx context.Context, row *db.Context, q Query) ([]*Hit, error) {
-	hits, err := e.find(ctx, row, q)
+	hits, err := e.find(ctx, row, q, e.chunksOf(row.ID))
 	if err == nil {
 		e.journal.note(ctx, row, q, hits)
 	}
 	return hits, err
 }
 
-func (e *Engine) find(ctx context.Context, row *db.Context, q Query) ([]*Hit, error) {
+func (e *Engine) find(ctx context.Context, row *db.Context, q Query, read reading) ([]*Hit, error) {
 	filter, predicate, err := q.filter(row)
 	if err == nil && predicate != "" {
 		err = e.fit(ctx, []int64{row.ID}, predicate, &filter)
@@ -105,7 +106,7 @@ func (e *Engine) find(ctx context.Context, row *db.Context, q Query) ([]*Hit, er
 	if err != nil || len(hits) == 0 {
 		return []*Hit{}, err
 	}
-	list, err := e.read(ctx, q, hits, func(int64) found { return found{row, judge} }, row.ID)
+	list, err := e.read(ctx, q, hits, func(int64) found { return found{row, judge} }, read)
 	if err != nil {
 		return nil, err
 	}
@@ -294,16 +295,26 @@ type found struct {
 }
 
 // read gives the content of hits, in their order, with what the prompt looks for in each, but for those that are not relevant enough.
-func (e *Engine) read(ctx context.Context, q Query, hits []vector.Hit, of func(chunk int64) found, contexts ...int64) ([]*Hit, error) {
+func (e *Engine) read(ctx context.Context, q Query, hits []vector.Hit, of func(chunk int64) found, read reading) ([]*Hit, error) {
 	ids := make([]int64, len(hits))
 	for i, h := range hits {
 		ids[i] = h.Chunk
 	}
-	chunks, err := e.store.FoundChunks(ctx, contexts, ids)
+	chunks, err := read(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	return e.tell(ctx, q, hits, chunks, of)
+}
+
+// reading reads the chunks that were found by their ids.
+type reading func(ctx context.Context, ids []int64) (map[int64]*db.Chunk, error)
+
+// chunksOf reads chunks of some contexts.
+func (e *Engine) chunksOf(contexts ...int64) reading {
+	return func(ctx context.Context, ids []int64) (map[int64]*db.Chunk, error) {
+		return e.store.FoundChunks(ctx, contexts, ids)
+	}
 }
 
 // tell is lookThrough by turns of branches.

@@ -32,7 +32,7 @@ func (e *Engine) FindAmong(ctx context.Context, rows []*db.Context, q Query) ([]
 		return []*Hit{}, err
 	}
 	of := func(chunk int64) found { return found{rows[s.place[chunk]], s.judges[s.place[chunk]]} }
-	list, err := e.read(ctx, q, hits, of, s.ids()...)
+	list, err := e.read(ctx, q, hits, of, e.chunksOf(s.ids()...))
 	if err != nil {
 		return nil, err
 	}

@@ -132,9 +132,12 @@ type bencher struct {
 	wide int64
 }
 
+// fewCompanies is how many companies the small tree has.
+const fewCompanies = 420
+
 // prepare makes a small tree and a token.
 func (b *bencher) prepare() error {
-	out, err := b.lab.canopy(b.ctx, "seed", "--companies", "420", "--fanout", "20", "--staffed", "420", "--users", "10")
+	out, err := b.lab.canopy(b.ctx, "seed", "--companies", fmt.Sprint(fewCompanies), "--fanout", "20", "--staffed", fmt.Sprint(fewCompanies), "--users", "10")
 	if err != nil {
 		return err
 	}
@@ -165,6 +168,9 @@ func (b *bencher) measure(c *child, conns int, what call) result {
 	}
 	return r
 }
+
+// another is one of the companies of the small tree, each time another one.
+func (b *bencher) another(n int) int64 { return b.wide + 1 + int64(n*37)%fewCompanies }
 
 func graphql(query string, variables map[string]any) call {
 	body, _ := json.Marshal(map[string]any{"query": query, "variables": variables}) // strings and numbers always marshal
@@ -197,9 +203,16 @@ func (b *bencher) small() []row {
 	add("token exchange, 8 connections", "≥ 4000/s, ≥ 0.6", 8, exchange, func() result { return b.measure(b.lab.bare, 8, exchange) })
 	customer := call{method: "GET", path: fmt.Sprintf("/tenant/%d", b.wide+1)}
 	add("GET /tenant/{cid}, 16 connections", "≥ 0.7", 16, customer, func() result { return b.measure(b.lab.bare, 16, customer) })
-	add("GraphQL company + region, 8 connections", "≥ 3000/s, ≥ 0.5 of REST", 8,
-		graphql(`query($id: ID!) { customer(id: $id) { id name regionId createdAt region { id name description } } }`, map[string]any{"id": b.wide + 1}),
+	others := call{method: "GET", vary: func(n int) (string, string) { return fmt.Sprintf("/tenant/%d", b.another(n)), "" }}
+	add("GET /tenant/{cid} of others in turn, 16 connections", "≥ 0.7", 16, others, func() result { return b.measure(b.lab.bare, 16, others) })
+	const region = `query($id: ID!) { customer(id: $id) { id name regionId createdAt region { id name description } } }`
+	add("GraphQL company + region, 8 connections", "≥ 3000/s, ≥ 0.5 of REST", 8, graphql(region, map[string]any{"id": b.wide + 1}),
 		func() result { return b.measure(b.lab.platform, 8, customer) })
+	regions := graphql(region, nil)
+	regions.vary = func(n int) (string, string) {
+		return regions.path, graphql(region, map[string]any{"id": b.another(n)}).body
+	}
+	add("GraphQL company + region of others in turn, 8 connections", "≥ 3000/s, ≥ 0.5 of REST", 8, regions, func() result { return b.measure(b.lab.platform, 8, others) })
 	add("GraphQL tree 20 × 10 × 3, 4 connections", "≥ 50/s (80), ≤ 9 SQL", 4, graphql(treeQuery, map[string]any{"id": b.wide}), nil)
 	return rows
 }

@@ -8,6 +8,7 @@ const pingEvery = 15_000; // ms
 const pongWithin = 5_000; // ms
 const mostWaiting = 1_000; // events
 const mostRefused = 3;
+const listensBy = 3_000; // ms after which the platform listens for a subscription, of which it does not tell
 const unauthorized = 4401; // the code that a connection is closed with whose token stopped working
 // The codes that a connection is closed with which is followed by another one: nobody used it any more, or its token had to be renewed.
 const followed = [1000, unauthorized, 4403];
@@ -16,7 +17,10 @@ const comeLater = 1013; // the code that a connection is closed with where the p
 export interface SubscribeOptions<R> {
   /** Ends the subscription. */
   signal?: AbortSignal | undefined;
-  /** Asks how things are once there is a connection, the first one and each after an interruption: what happened before is not told. What it gives comes first. */
+  /**
+   * Asks how things are once there is a connection, the first one and each after an interruption, and once more a few seconds later: what happened before the
+   * platform listens is not told. What it gives comes first.
+   */
   look?: (() => Promise<R>) | undefined;
   /** Ends with `UNREACHABLE` where the connection is lost, in place of coming back: for what would begin anew, such as an answer. */
   once?: boolean | undefined;
@@ -83,6 +87,7 @@ export class Socket {
     let refused = 0;
     let stop = () => {};
     let over = false;
+    let again: ReturnType<typeof setTimeout> | undefined;
     const begin = () => {
       if (over) return;
       stop = this.#client.subscribe<R>(
@@ -111,9 +116,13 @@ export class Socket {
     signal?.addEventListener("abort", abort, { once: true });
     const connected = () => {
       onConnected?.();
-      if (look) waiting.putFirst(look());
+      if (!look) return;
+      waiting.putFirst(look());
+      clearTimeout(again);
+      again = setTimeout(() => waiting.putFirst(look()), listensBy);
     };
     const closed = (why: unknown) => {
+      clearTimeout(again);
       if (once && !followed.includes((why as CloseEvent).code)) waiting.end(asError(why, this.#credentials.http.url));
     };
     this.#connected.add(connected);
@@ -124,6 +133,7 @@ export class Socket {
       yield* waiting;
     } finally {
       over = true;
+      clearTimeout(again);
       stop();
       unwatch();
       signal?.removeEventListener("abort", abort);

@@ -70,7 +70,7 @@ test("what is listened to once ends with its connection, but not with a token", 
   await assert.rejects(all(events), (error: CanopyError) => error.code === "UNREACHABLE");
 });
 
-test("what a look finds comes after each connection, before the events that come meanwhile", { timeout: 60_000 }, async () => {
+test("what a look finds comes after each connection and once more, before the events that come meanwhile", { timeout: 60_000 }, async () => {
   const driver = program("tenant");
   const canopy = program("tenant");
   const rename = (name: string) => driver.request(doc.Rename, { input: { customerId: other, name } });
@@ -92,6 +92,7 @@ test("what a look finds comes after each connection, before the events that come
   await cut();
   assert.deepEqual([await next(), await next()], ["look 3", "customer.updated"]);
   await rename("Alpine Hydro");
+  assert.deepEqual([await next(), await next(), await next()], ["customer.updated", "look 4", "customer.updated"]);
   await events.return();
 });
 
