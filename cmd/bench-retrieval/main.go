@@ -28,9 +28,10 @@ func main() {
 	picture := flag.String("picture", "", "file for a picture (SVG) of precision over recall")
 	chunk := flag.Int("chunk", 0, "cut documents, with their titles as headings, into chunks of so many tokens; 0 for a context's own size and plain texts")
 	model := flag.String("model", "", "embedding model of the context; that of new contexts where it is not given")
+	joined := flag.Int("join", 1, "make long documents of so many each")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *binary, *data, *picture, *model, *chunk, os.Stdout)
+	err := run(ctx, *binary, *data, *picture, *model, *chunk, *joined, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench-retrieval:", err)
@@ -46,10 +47,13 @@ func loadAny(dir fs.FS) (collection, error) {
 	return loadCranfield(dir)
 }
 
-func run(ctx context.Context, binary, data, picture, model string, chunk int, out io.Writer) error {
+func run(ctx context.Context, binary, data, picture, model string, chunk, joined int, out io.Writer) error {
 	c, err := loadAny(os.DirFS(data))
 	if err != nil {
 		return err
+	}
+	if joined > 1 {
+		c = c.join(joined)
 	}
 	p, err := start(ctx, binary)
 	if err != nil {

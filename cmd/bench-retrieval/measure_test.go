@@ -201,3 +201,17 @@ func TestEvaluateHandsOnErrors(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestJoin(t *testing.T) {
+	c := collection{Relevant: map[int]map[int]bool{7: {1: true, 5: true}, 8: {4: true}}}
+	for id := 1; id <= 5; id++ {
+		c.Documents = append(c.Documents, entry{ID: id, Text: string(rune('a' + id - 1))})
+	}
+	long := c.join(2)
+	if len(long.Documents) != 3 || long.Documents[0].Text != "a\n\nb\n\n" || long.Documents[2].Text != "e\n\n" {
+		t.Errorf("%v", long.Documents)
+	}
+	if r := long.Relevant; len(r[7]) != 2 || !r[7][1] || !r[7][3] || len(r[8]) != 1 || !r[8][2] {
+		t.Errorf("%v", long.Relevant)
+	}
+}

@@ -87,10 +87,13 @@ type Chunk struct {
 // maxAbove is how long the headings are together that are embedded with a chunk, in bytes.
 const maxAbove = 400
 
-// Titled is what to embed: the content below the headings that it stands under and does not itself have, from the top.
-func (c Chunk) Titled() string {
+// Titled is what to embed: the content below the headings that it stands under.
+func (c Chunk) Titled() string { return c.Above() + c.Content }
+
+// Above gives the headings that the content stands under and does not itself have, from the top.
+func (c Chunk) Above() string {
 	if len(c.Places) == 0 || c.Places[0].Heading == "" {
-		return c.Content
+		return ""
 	}
 	var above strings.Builder
 	for heading := range strings.SplitSeq(c.Places[0].Heading, PathMark) {
@@ -98,7 +101,7 @@ func (c Chunk) Titled() string {
 			above.WriteString(heading + "\n")
 		}
 	}
-	return above.String() + c.Content
+	return above.String()
 }
 
 // Blank tells whether the chunk's own part is white space alone. Such chunks keep the sequence

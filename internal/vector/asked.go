@@ -71,7 +71,7 @@ func (a *Asked) All(f Filter) []Hit {
 
 func (a *Asked) search(f Filter) *top {
 	best := newTop(f.Top, a.x.live)
-	scores := scoresOf.Get().(*[segmentChunks]float32)
+	scores := scoresOf.Get().(*[segmentRows]float32)
 	defer scoresOf.Put(scores)
 	for i := range a.x.segments {
 		a.x.segments[i].search(a.components, a.norm, &f, best, scores)

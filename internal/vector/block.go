@@ -11,7 +11,7 @@ import (
 )
 
 // Blocks are how vectors are stored: those of neighbouring chunks of a document together, in the form in which they are
-// searched. A block names its chunks by their distance from the first position that it covers; it begins with
+// searched. A block names its chunks, those of several parts several times, by their distance from the first position that it covers; it begins with
 // the mark of its model, a dense one with denseMark, and ends with a checksum (CRC-32C) of all before. All numbers are variable-length integers unless said
 // otherwise.
 //
@@ -20,8 +20,11 @@ import (
 // one with the number of chunks, the dimensions, the distances, and the vectors, of length 1 (little-endian float32).
 const denseMark = 1
 
-// BlockChunks is how many positions a block of words covers at most.
-const BlockChunks = segmentChunks
+// BlockChunks is how many positions a block of words covers at most, and MostParts how many parts a chunk has.
+const (
+	BlockChunks = segmentChunks
+	MostParts   = 8
+)
 
 // ErrBlock is the error for bytes that are no block.
 var ErrBlock = errors.New("vector: not a block of vectors")
@@ -39,8 +42,8 @@ func NewSparsePacker(model *lexical.Model) *SparsePacker {
 	return &SparsePacker{sparseBuffer{model: model}}
 }
 
-// Add takes in the vector of a chunk, by its distance from the block's first position. They come in ascending order,
-// each below BlockChunks.
+// Add takes in the vector of a chunk, or of a part of one, by the chunk's distance from the block's first position. They come in ascending order,
+// each below BlockChunks, and MostParts of a chunk at most.
 func (p *SparsePacker) Add(distance int, v lexical.Vector) {
 	p.buffer.add(SparseRow{Chunk: int64(distance), Vector: v})
 }
@@ -185,8 +188,12 @@ func readSparse(model *lexical.Model, block []byte, document int64, chunks []int
 	if r.mark != model.Mark {
 		return nil, fmt.Errorf("%w: marked %d, not %d", ErrModel, r.mark, model.Mark)
 	}
-	n := r.number(BlockChunks)
+	n := r.number(segmentRows)
 	s := &sparseSegment{bits: model.Bits, places: r.places(n, document, chunks)}
+	s.count = s.distinct()
+	if n > s.count*MostParts {
+		r.bad = true
+	}
 	s.norms = AppendFloats(make([]float32, 0, n), r.bytes(4*n))
 	s.shift = uint8(r.number(int(s.bits)))
 	s.starts = make([]uint32, s.groups()+1)

@@ -22,7 +22,7 @@ type sparsePart struct {
 	goneCount int
 }
 
-// Len returns the number of chunks.
+// Len returns the number of chunks and of further parts of chunks.
 func (x *Sparse) Len() int { return x.live }
 
 // Bytes returns the memory in use.
@@ -56,9 +56,9 @@ func (p *sparsePart) liveCount(of postings) int {
 }
 
 // scoresOf keeps what searching one segment needs for the next.
-var scoresOf = sync.Pool{New: func() any { return new([segmentChunks]float32) }}
+var scoresOf = sync.Pool{New: func() any { return new([segmentRows]float32) }}
 
-func (p *sparsePart) search(components []component, norm float32, f *Filter, best *top, of *[segmentChunks]float32) {
+func (p *sparsePart) search(components []component, norm float32, f *Filter, best *top, of *[segmentRows]float32) {
 	scores := of[:len(p.chunks)]
 	clear(scores)
 	for _, c := range components {
@@ -67,15 +67,18 @@ func (p *sparsePart) search(components []component, norm float32, f *Filter, bes
 	p.collect(scores, norm, f, best)
 }
 
-// collect turns scores into cosines and keeps the best.
+// collect turns scores into cosines and keeps the best: of each chunk that of its part which is most alike.
 func (p *sparsePart) collect(scores []float32, norm float32, f *Filter, best *top) {
+	var similarity float32
 	for i, score := range scores {
-		if score == 0 && !f.Zeros {
-			continue
+		if i > 0 && p.chunks[i] != p.chunks[i-1] {
+			similarity = 0
 		}
-		var similarity float32
 		if score > 0 {
-			similarity = min(1, score/(norm*p.norms[i])) // rounding can pass 1
+			similarity = max(similarity, min(1, score/(norm*p.norms[i]))) // rounding can pass 1
+		}
+		if i+1 < len(scores) && p.chunks[i+1] == p.chunks[i] || similarity == 0 && !f.Zeros {
+			continue
 		}
 		if similarity < best.floor() || !f.accepts(similarity) || p.gone.has(i) || !f.wants(p.documents[i]) {
 			continue

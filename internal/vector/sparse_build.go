@@ -8,7 +8,7 @@ import (
 	"canopy/internal/models/lexical"
 )
 
-// SparseRow is one chunk to index.
+// SparseRow is one chunk to index, or a part of one: those of a chunk come one behind the other.
 type SparseRow struct {
 	Chunk    int64
 	Document int64
@@ -56,11 +56,11 @@ func (b *SparseBuilder) Remove(documents ...int64) {
 
 // Add takes in a chunk.
 func (b *SparseBuilder) Add(row SparseRow) {
-	b.documents[row.Document] = row.Revision
-	b.fresh.add(row)
-	if len(b.fresh.chunks) == segmentChunks {
+	if b.fresh.count == segmentChunks && b.fresh.begins(row.Chunk) || len(b.fresh.chunks) == segmentRows {
 		b.flush()
 	}
+	b.documents[row.Document] = row.Revision
+	b.fresh.add(row)
 }
 
 // AddBlock takes in a block of a document that a SparsePacker made. chunks are the ids of the chunks at all positions
@@ -72,12 +72,12 @@ func (b *SparseBuilder) AddBlock(document, revision int64, chunks []int64, block
 	}
 	b.documents[document] = revision
 	part := sparsePart{sparseSegment: s}
-	if len(s.chunks) >= wholeBlock {
+	if s.count >= wholeBlock {
 		b.flush()
 		b.parts = append(b.parts, part)
 		return nil
 	}
-	if len(b.fresh.chunks)+len(s.chunks) > segmentChunks {
+	if b.fresh.count+s.count > segmentChunks {
 		b.flush()
 	}
 	b.fresh.addSegment(&part)
@@ -99,7 +99,7 @@ func (b *SparseBuilder) Build() *Sparse {
 	b.flush()
 	sizes := make([]size, len(b.parts))
 	for i := range b.parts {
-		sizes[i] = size{live: len(b.parts[i].chunks) - b.parts[i].goneCount, gone: b.parts[i].goneCount}
+		sizes[i] = b.parts[i].size()
 	}
 	x := &Sparse{model: b.model, documents: b.documents}
 	for _, run := range mergePlan(sizes, segmentChunks) {
@@ -115,6 +115,12 @@ func (b *SparseBuilder) Build() *Sparse {
 
 // documentBytes is about the memory of one entry of Documents.
 const documentBytes = 40
+
+// size is that of a part in chunks, of which each is taken to have as many vectors as any other.
+func (p *sparsePart) size() size {
+	gone := p.goneCount * p.count / max(1, len(p.chunks))
+	return size{live: p.count - gone, gone: gone}
+}
 
 func (p *sparsePart) bytes() int64 { return p.sparseSegment.bytes() + int64(len(p.gone))*8 }
 
@@ -136,6 +142,7 @@ func (b *SparseBuilder) merge(parts []sparsePart, rewrite bool) *sparsePart {
 type sparseBuffer struct {
 	model *lexical.Model
 	places
+	count    int // of chunks
 	norms    []float32
 	buckets  []uint32
 	postings []uint32 // parallel to buckets
@@ -148,12 +155,25 @@ type sparseBuffer struct {
 
 func (b *sparseBuffer) add(row SparseRow) {
 	number := uint32(len(b.chunks))
-	b.places.add(row.Chunk, row.Document)
-	b.norms = append(b.norms, b.model.Norm(row.Vector))
+	b.place(row.Chunk, row.Document, b.model.Norm(row.Vector))
 	for _, c := range row.Vector {
 		b.buckets = append(b.buckets, c.Bucket)
 		b.postings = append(b.postings, number<<16|uint32(c.Words)<<8|uint32(c.Pairs))
 	}
+}
+
+// begins tells whether a chunk is another one than the last.
+func (b *sparseBuffer) begins(chunk int64) bool {
+	return len(b.chunks) == 0 || b.chunks[len(b.chunks)-1] != chunk
+}
+
+// place takes in whose vector the next one is.
+func (b *sparseBuffer) place(chunk, document int64, norm float32) {
+	if b.begins(chunk) {
+		b.count++
+	}
+	b.places.add(chunk, document)
+	b.norms = append(b.norms, norm)
 }
 
 // addSegment adds the chunks of a segment that are not removed.
@@ -167,8 +187,7 @@ func (b *sparseBuffer) addSegment(p *sparsePart) {
 		if renumbered != nil {
 			renumbered[i] = uint32(len(b.chunks))
 		}
-		b.places.add(p.chunks[i], p.documents[i])
-		b.norms = append(b.norms, p.norms[i])
+		b.place(p.chunks[i], p.documents[i], p.norms[i])
 	}
 	for group := range len(p.starts) - 1 {
 		at := uint32(group) << p.shift
@@ -193,7 +212,7 @@ func (b *sparseBuffer) addSegment(p *sparsePart) {
 
 // segment makes a segment of what was collected, and empties the buffer.
 func (b *sparseBuffer) segment() *sparseSegment {
-	s := &sparseSegment{places: places{slices.Clone(b.chunks), slices.Clone(b.documents)}, norms: slices.Clone(b.norms)}
+	s := &sparseSegment{places: places{slices.Clone(b.chunks), slices.Clone(b.documents)}, count: b.count, norms: slices.Clone(b.norms)}
 	s.bits = b.model.Bits
 	for s.shift = 0; s.groups() > 1 && s.groups()*groupPostings > len(b.postings); s.shift++ {
 	}
@@ -216,7 +235,7 @@ func (b *sparseBuffer) segment() *sparseSegment {
 		s.starts = append(s.starts, uint32(len(b.data)))
 	}
 	s.data = slices.Clone(b.data)
-	b.places, b.norms = places{b.chunks[:0], b.documents[:0]}, b.norms[:0]
+	b.places, b.count, b.norms = places{b.chunks[:0], b.documents[:0]}, 0, b.norms[:0]
 	b.buckets, b.postings = b.buckets[:0], b.postings[:0]
 	return s
 }

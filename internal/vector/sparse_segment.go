@@ -6,24 +6,28 @@ import (
 	"canopy/internal/models/lexical"
 )
 
-// sparseSegment holds the postings of up to segmentChunks chunks, in the form in which they are stored, too. Buckets
+// sparseSegment holds the postings of the vectors of up to segmentChunks chunks, in the form in which they are stored, too. Buckets
 // are taken together in groups of 1 << shift; those of group g are data[starts[g]:starts[g+1]], where each bucket that
 // occurs has, in ascending order,
 //
 //   - the distance to the bucket before, of the first one to the group's first, and how many postings there are, from 1
 //     to 3, or 0 for more; more are followed by their number and their length in bytes;
-//   - for each posting the distance to the chunk before, of the first one to chunk 0, and the shape of its counts; two
+//   - for each posting the distance to the vector before, of the first one to vector 0, and the shape of its counts; two
 //     bytes of counts follow one of shape anyCounts.
 //
 // All numbers are variable-length integers, the second of a pair in the lowest two bits.
 type sparseSegment struct {
 	places
+	count  int // of chunks
 	norms  []float32
 	bits   uint8 // of the model's buckets
 	shift  uint8
 	starts []uint32
 	data   []byte
 }
+
+// segmentRows is how many vectors a segment has at most.
+const segmentRows = segmentChunks * MostParts
 
 // segmentChunks is how many chunks a segment of postings has at most: so many that their buckets are found quickly,
 // and so few that making one needs little memory, and stays in a processor's cache.
@@ -113,7 +117,7 @@ func (p postings) skip() []byte {
 	return b
 }
 
-// read decodes postings to the end of what is given, each as the chunk's number within the segment (high 16 bits) and
+// read decodes postings to the end of what is given, each as the vector's number within the segment (high 16 bits) and
 // its counts of words and of pairs, and returns what follows them.
 func (p postings) read(to []uint32) ([]uint32, []byte) {
 	b, number := p.data, uint32(0)
@@ -133,7 +137,7 @@ func (p postings) read(to []uint32) ([]uint32, []byte) {
 	return to, b
 }
 
-// score adds to the chunks' scores what the postings weigh, times a weight.
+// score adds to the vectors' scores what the postings weigh, times a weight.
 func (p postings) score(scores []float32, weight float32) {
 	word, pair := weight*lexical.Count{Words: 1}.Weight(), weight*lexical.Count{Pairs: 1}.Weight()
 	b, number := p.data, 0

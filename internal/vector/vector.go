@@ -209,6 +209,16 @@ type places struct {
 	documents []int64
 }
 
+// distinct is the number of chunks, where the vectors of one stand side by side.
+func (p *places) distinct() (n int) {
+	for i, chunk := range p.chunks {
+		if i == 0 || chunk != p.chunks[i-1] {
+			n++
+		}
+	}
+	return n
+}
+
 // placeBytes is the memory of one chunk in places.
 const placeBytes = 2 * 8
 

@@ -1,0 +1,27 @@
+package main
+
+// stride is how far apart the documents are that are joined, so that they are about other things; it is prime, so that each comes once.
+const stride = 101
+
+// join makes long documents of a collection, of so many each: one answers what any of those in it answers.
+func (c collection) join(n int) collection {
+	count := len(c.Documents)
+	longs := (count + n - 1) / n
+	out := collection{Documents: make([]entry, longs), Queries: c.Queries, Relevant: map[int]map[int]bool{}}
+	in := make(map[int]int, count) // the long document of each
+	for i := range count {
+		d, long := c.Documents[i*stride%count], i/n
+		out.Documents[long].ID = long + 1
+		out.Documents[long].Text += d.Text + "\n\n"
+		in[d.ID] = long + 1
+	}
+	for query, documents := range c.Relevant {
+		out.Relevant[query] = map[int]bool{}
+		for d := range documents {
+			if long, known := in[d]; known {
+				out.Relevant[query][long] = true
+			}
+		}
+	}
+	return out
+}
