@@ -194,6 +194,7 @@ test("rename, disable, take back and delete; in German", async (t) => {
   const { databaseId } = await made(ada, "Vergänglich", counting);
   await page.goto(`${url}/console/agents/${databaseId}`);
   await page.getByLabel("E-Mail").fill(ada.email);
+  await page.getByRole("button", { name: "Weiter" }).click();
   await page.getByLabel("Passwort", { exact: true }).fill(ada.password);
   await page.getByRole("button", { name: "Anmelden" }).click();
   const more = page.getByRole("button", { name: "Mehr zum Agenten" });

@@ -31,6 +31,7 @@ test("who can take none of the steps sees none", async (t) => {
   const page = await open(t, { language: "de-DE" });
   await page.goto(url + "/console/");
   await page.getByLabel("E-Mail").fill(mira.email);
+  await page.getByRole("button", { name: "Weiter" }).click();
   await page.getByLabel("Passwort", { exact: true }).fill(mira.password);
   await page.getByRole("button", { name: "Anmelden" }).click();
   await page.getByRole("heading", { name: /^Willkommen/ }).waitFor();

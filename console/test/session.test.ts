@@ -11,6 +11,7 @@ test("sign in, go where one wanted to, and out again", async (t) => {
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await accessible(page, "sign-in");
   await page.getByLabel("E-mail").fill(ada.email);
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByLabel("Password", { exact: true }).fill("not the password");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").getByText("The address or the password is wrong").waitFor();
@@ -35,6 +36,7 @@ test("sign in, go where one wanted to, and out again", async (t) => {
 test("reset a password, and set a new one by the link", async (t) => {
   const page = await open(t, { complaints: /status of 400/ });
   await page.goto(`${url}/console/sign-in`);
+  await page.getByRole("button", { name: "Use your password" }).click();
   await page.getByRole("link", { name: "Forgot your password?" }).click();
   await page.getByRole("heading", { name: "Reset your password" }).waitFor();
   await page.getByLabel("E-mail").fill(mira.email);
@@ -93,6 +95,7 @@ test("two-factor: on, by its code, by a recovery code, off", async (t) => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByText("You are signed out.").waitFor();
     await page.getByLabel("E-mail").fill(jonas.email);
+    await page.getByRole("button", { name: "Continue" }).click();
     await page.getByLabel("Password", { exact: true }).fill(jonas.password);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByLabel("Code").fill("000000");
@@ -122,6 +125,7 @@ test("a session that was ended elsewhere says so, and one comes back to where on
   await here.getByText("Your session has ended").waitFor();
   await accessible(here, "ended");
   await here.getByLabel("E-mail").fill(greta.email);
+  await here.getByRole("button", { name: "Continue" }).click();
   await here.getByLabel("Password", { exact: true }).fill(greta.password);
   await here.getByRole("button", { name: "Sign in" }).click();
   await here.getByRole("heading", { name: "Companies" }).waitFor();
@@ -153,6 +157,7 @@ test("one's language, theme and company", async (t) => {
   await page.getByRole("button", { name: "Anmelden" }).waitFor();
   assert.equal(await page.locator("html").getAttribute("lang"), "de");
   await page.getByLabel("E-Mail").fill(ada.email);
+  await page.getByRole("button", { name: "Weiter" }).click();
   await page.getByLabel("Passwort", { exact: true }).fill(ada.password);
   await page.getByRole("button", { name: "Anmelden" }).click();
   await page.getByRole("heading", { name: "Willkommen, Ada" }).waitFor();
@@ -178,12 +183,18 @@ function codeOf(secret: string, later = 0): string {
   return String((hash.readUInt32BE(hash[19]! & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }
 
-test("to one’s company’s sign-in, where there is one", async (t) => {
-  const page = await open(t, { complaints: /status of 404/ });
+test("the address comes first, and the password where no company has a sign-in of its own for it", async (t) => {
+  const page = await open(t);
   await page.goto(`${url}/console/sign-in`);
   await page.getByLabel("E-mail").fill("somebody@unknown.example");
-  await page.getByRole("button", { name: "Go to your company’s sign-in" }).click();
-  await page.getByRole("alert").getByText("No company has set a sign-in of its own up for somebody@unknown.example").waitFor();
+  assert.equal(await page.getByLabel("Password", { exact: true }).count(), 0);
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Password", { exact: true }).fill("a password of hers");
+  await accessible(page, "sign-in-password");
+  await page.getByLabel("E-mail").fill("other@unknown.example");
+  await page.getByLabel("Password", { exact: true }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Use your password" }).click();
+  await page.getByRole("link", { name: "Forgot your password?" }).waitFor();
   await page.goto(`${url}/console/sign-in?sso=sso_waiting`);
   await page.getByRole("alert").getByText("You are known now, and have no access yet").waitFor();
   await accessible(page, "sign-in-waiting");

@@ -33,6 +33,7 @@ test("the first ten minutes: from a company to a delivery that is sent again", a
   await other.getByRole("button", { name: "Set password" }).click();
   await other.getByRole("link", { name: "Console", exact: true }).click();
   await other.getByLabel("E-mail").fill(otto.email);
+  await other.getByRole("button", { name: "Continue" }).click();
   await other.getByLabel("Password", { exact: true }).fill(otto.password);
   await other.getByRole("button", { name: "Sign in" }).click();
   await other.getByRole("heading", { name: "Welcome, Otto" }).waitFor();

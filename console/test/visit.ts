@@ -34,6 +34,7 @@ export function open(t: TestContext, options?: Options): Promise<Page> {
 export async function signIn(page: Page, { email, password }: Person, path = "/console/"): Promise<void> {
   await page.goto(url + path);
   await page.getByLabel("E-mail").fill(email);
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("button", { name: "Account" }).waitFor();

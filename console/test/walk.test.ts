@@ -102,6 +102,7 @@ test("a new company: every screen says what is missing, and leads to the first s
   const phone = await open(t, { width: 390, language: "de-DE" });
   await phone.goto(`${url}/console/`);
   await phone.getByLabel("E-Mail").fill(nina.email);
+  await phone.getByRole("button", { name: "Weiter" }).click();
   await phone.getByLabel("Passwort", { exact: true }).fill(nina.password);
   await phone.getByRole("button", { name: "Anmelden" }).click();
   await phone.waitForURL((at) => !at.pathname.includes("sign-in"));

@@ -1,13 +1,10 @@
 package identity
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"regexp"
@@ -18,28 +15,6 @@ import (
 	"canopy/internal/devstack/npmtest"
 )
 
-// realProvider starts oidc-provider behind a server that speaks TLS, and gives its issuer.
-func realProvider(t *testing.T, s *platform.Platform) string {
-	t.Helper()
-	project := npmtest.New(t, os.DirFS("testdata/provider"))
-	var to *url.URL
-	front := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(to)
-		r.SetXForwarded()
-		r.Out.Host = r.In.Host
-	}})
-	t.Cleanup(front.Close)
-	out := project.Start("node", "provider.mjs", front.URL, s.URL+"/auth/sso/callback", "")
-	port, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	if to, err = url.Parse("http://127.0.0.1:" + strings.TrimSpace(port)); err != nil {
-		t.Fatal(err)
-	}
-	return front.URL
-}
-
 var formAction = regexp.MustCompile(`<form[^>]* action="([^"]+)"`)
 
 // TestRealProviderClients: people sign in at oidc-provider, through its own pages.
@@ -48,7 +23,7 @@ func TestRealProviderClients(t *testing.T) {
 	dns := platform.NewDNS(t)
 	p := providing{Platform: platform.Start(t, platform.DeliverLocally(t), dns.Asked), dns: dns}
 	p.alpine = p.Customer("Alpine Energy")
-	p.id = p.provide(t, p.Root(), p.alpine, realProvider(t, p.Platform), map[string]any{"domains": []string{"corp.example"}, "defaultRoleId": p.RoleID(0, "tenant", "Viewer")})
+	p.id = p.provide(t, p.Root(), p.alpine, p.RealProvider(npmtest.New(t, os.DirFS("testdata/provider")), p.URL), map[string]any{"domains": []string{"corp.example"}, "defaultRoleId": p.RoleID(0, "tenant", "Viewer")})
 	for login, want := range map[string]string{"ida": "/console/sign-in?sso=in", "uma": "sso_unverified"} {
 		t.Run(login, func(t *testing.T) {
 			if got := p.throughPages(t, login); got != want {

@@ -1,6 +1,7 @@
 import { agents } from "../agents/area";
 import { companies } from "../companies/area";
 import { contexts } from "../contexts/area";
+import { identity } from "../identity/area";
 import { keys } from "../keys/area";
 import { operations } from "../operations/area";
 import { people } from "../people/area";
@@ -18,6 +19,7 @@ export const areas: readonly Area[] = [
   agents,
   webhooks,
   keys,
+  identity,
   operations,
   profile,
 ];

@@ -2,6 +2,7 @@ import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-r
 import { agentRoutes } from "../agents/routes";
 import { companyRoutes } from "../companies/routes";
 import { contextRoutes } from "../contexts/routes";
+import { identityRoutes } from "../identity/routes";
 import { keyRoutes } from "../keys/routes";
 import { operationRoutes } from "../operations/routes";
 import { peopleRoutes, roleRoutes } from "../people/routes";
@@ -28,6 +29,7 @@ export const router = createRouter({
       ...agentRoutes,
       webhookRoutes,
       keyRoutes,
+      ...identityRoutes,
       ...operationRoutes,
     ]),
   ]),

@@ -2,6 +2,7 @@ import type { UpdatesConfig } from "@urql/exchange-graphcache";
 import { agentUpdates } from "../agents/updates";
 import { companyUpdates } from "../companies/updates";
 import { contextUpdates } from "../contexts/updates";
+import { identityUpdates } from "../identity/updates";
 import { keyUpdates } from "../keys/updates";
 import { peopleUpdates } from "../people/updates";
 import { sessionUpdates } from "../session/updates";
@@ -15,5 +16,6 @@ export const updates: UpdatesConfig[string] = {
   ...contextUpdates,
   ...agentUpdates,
   ...keyUpdates,
+  ...identityUpdates,
   ...webhookUpdates,
 };

@@ -8,7 +8,7 @@ import { useSubmit } from "../ui/useSubmit";
 import { Outside } from "./Outside";
 import { arrived, leadToProvider, session } from "./session";
 
-/** Signs a person in: by the password, and by a second factor where the account has one. */
+/** Signs a person in: at the company’s identity provider, or by the password, and by a second factor where the account has one. */
 export function SignIn() {
   const { text } = useText();
   const { to, why, sso } = useSearch({ from: "/sign-in" });
@@ -16,8 +16,16 @@ export function SignIn() {
   const [who, setWho] = useState({ email: "", password: "" });
   const [otp, setOtp] = useState<string>();
   const second = otp !== undefined;
+  // The address comes first: it may lead to a company's own sign-in. The password is asked for where it does not, and of who wants to use one.
+  const [byPassword, setByPassword] = useState(false);
+  const [notLed, setNotLed] = useState<string>();
 
   const submit = useSubmit(async () => {
+    if (!byPassword) {
+      const why = await leadToProvider(who.email, to);
+      setNotLed(why === "sso_unknown" ? undefined : why);
+      return setByPassword(why !== undefined);
+    }
     try {
       await session.signIn({ ...who, otp: otp?.replace(/\s/g, "") });
     } catch (error) {
@@ -28,13 +36,11 @@ export function SignIn() {
   });
   const wrong = submit.error?.code === "UNAUTHENTICATED";
 
-  const [notLed, setNotLed] = useState<string>();
-  const company = useSubmit(async () => setNotLed(await leadToProvider(who.email, to)));
   useEffect(() => {
     if (sso === "in") void arrived().then(async (is) => { if (is) await navigate({ href: to ?? "/", replace: true }); });
   }, [sso, to, navigate]);
   const turnedAway = notLed ?? (sso === "in" ? undefined : sso);
-  const refused = turnedAway === "sso_unknown" && notLed ? text.session.ssoUnknown(who.email) : turnedAway && (text.session.sso[turnedAway] ?? text.session.ssoFailed);
+  const refused = turnedAway && (text.session.sso[turnedAway] ?? text.session.ssoFailed);
 
   return (
     <Outside title={text.session.signIn} hint={second ? text.session.codeNeeded : undefined}>
@@ -53,25 +59,26 @@ export function SignIn() {
             <>
               <TextInput
                 label={text.session.email} type="email" autoComplete="username" required autoFocus withAsterisk={false}
-                value={who.email} onChange={(event) => setWho({ ...who, email: event.currentTarget.value })}
+                value={who.email}
+                onChange={(event) => {
+                  setWho({ ...who, email: event.currentTarget.value });
+                  setByPassword(false); // another address may lead elsewhere
+                }}
               />
-              <PasswordInput
-                label={text.session.password} autoComplete="current-password" required withAsterisk={false} visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }}
+              {byPassword && <PasswordInput
+                autoFocus label={text.session.password} autoComplete="current-password" required withAsterisk={false} visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }}
                 value={who.password} onChange={(event) => setWho({ ...who, password: event.currentTarget.value })}
-              />
+              />}
             </>
           )}
-          <Button type="submit" loading={submit.busy} fullWidth>{text.session.signIn}</Button>
-          {!second && (
-            <Button variant="default" fullWidth loading={company.busy} disabled={!who.email.includes("@")} onClick={(event) => company.onSubmit(event)}>
-              {text.session.byCompany}
-            </Button>
-          )}
+          <Button type="submit" loading={submit.busy} fullWidth>{second || byPassword ? text.session.signIn : text.session.goOn}</Button>
         </Stack>
       </form>
       {second
         ? <Anchor component="button" type="button" size="sm" onClick={() => setOtp(undefined)}>{text.session.back}</Anchor>
-        : <Anchor component={Link} to="/reset" size="sm">{text.session.forgot}</Anchor>}
+        : byPassword
+          ? <Anchor component={Link} to="/reset" size="sm">{text.session.forgot}</Anchor>
+          : <Anchor component="button" type="button" size="sm" onClick={() => setByPassword(true)}>{text.session.usePassword}</Anchor>}
     </Outside>
   );
 }

@@ -3,6 +3,7 @@ import { agents } from "./agents";
 import { app } from "./app";
 import { companies } from "./companies";
 import { contexts } from "./contexts";
+import { identity } from "./identity";
 import { keys } from "./keys";
 import { operations } from "./operations";
 import { people } from "./people";
@@ -15,6 +16,7 @@ export const de: Text = {
   app,
   companies,
   contexts,
+  identity,
   keys,
   operations,
   people,

@@ -20,8 +20,8 @@ export const session: Text["session"] = {
   back: "Zurück zur Anmeldung",
   ended: "Ihre Sitzung ist beendet: Sie wurde anderswo beendet oder lange nicht benutzt. Melden Sie sich wieder an, um fortzufahren.",
   signedOut: "Sie sind abgemeldet.",
-  byCompany: "Zur Anmeldung Ihrer Firma",
-  ssoUnknown: (email: string) => `Für ${email} hat keine Firma eine eigene Anmeldung eingerichtet. Nehmen Sie Ihr Passwort.`,
+  goOn: "Weiter",
+  usePassword: "Mit Passwort anmelden",
   ssoFailed: "Die Anmeldung bei Ihrer Firma hat nicht geklappt. Versuchen Sie es noch einmal.",
   sso: {
     sso_unknown: "Diese Anmeldung einer Firma gibt es nicht.",

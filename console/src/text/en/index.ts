@@ -2,6 +2,7 @@ import { agents } from "./agents";
 import { app } from "./app";
 import { companies } from "./companies";
 import { contexts } from "./contexts";
+import { identity } from "./identity";
 import { keys } from "./keys";
 import { operations } from "./operations";
 import { people } from "./people";
@@ -14,6 +15,7 @@ export const en = {
   app,
   companies,
   contexts,
+  identity,
   keys,
   operations,
   people,

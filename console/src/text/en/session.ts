@@ -19,8 +19,8 @@ export const session = {
   back: "Back to sign-in",
   ended: "Your session has ended: somebody ended it elsewhere, or it was not used for long. Sign in again to go on.",
   signedOut: "You are signed out.",
-  byCompany: "Go to your company’s sign-in",
-  ssoUnknown: (email: string) => `No company has set a sign-in of its own up for ${email}. Use your password.`,
+  goOn: "Continue",
+  usePassword: "Use your password",
   ssoFailed: "The sign-in at your company has not worked. Try it again.",
   sso: {
     sso_unknown: "There is no such sign-in of a company.",

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-4CdAbi5D.js";import{n as t}from"./keys.gql-B2FRmspf.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
