@@ -227,7 +227,7 @@ func (r *scimRequest) at(path ...string) string {
 	return r.a.base + scimPath + "/" + strings.Join(path, "/")
 }
 
-func scimConfig(r *scimRequest) (*scimAnswer, error) {
+func scimConfig(r *scimRequest) (*scimAnswer, error) { //nolint:unparam // of one form with the other handlers
 	no := map[string]any{"supported": false}
 	return &scimAnswer{status: http.StatusOK, body: map[string]any{
 		"schemas": []string{schemaConfig}, "patch": map[string]any{"supported": true}, "bulk": map[string]any{"supported": false, "maxOperations": 0, "maxPayloadSize": 0},

@@ -156,7 +156,7 @@ func (r *scimRequest) groupAnswer(g *db.ScimGroup, name string) (*scimAnswer, er
 	return &scimAnswer{status: http.StatusOK, body: r.shown(of)}, nil
 }
 
-func scimNoGroup(*scimRequest) (*scimAnswer, error) {
+func scimNoGroup(*scimRequest) (*scimAnswer, error) { //nolint:unparam // of one form with the other handlers
 	return nil, problem.Denied("groups are the roles on the company's accounts: they are made and removed where roles are")
 }
 
