@@ -80,7 +80,7 @@ func (a *api) answerSCIM(w http.ResponseWriter, r *http.Request, do func(*scimRe
 	if err == nil {
 		p := access.PrincipalOf(ctx)
 		web.TellCaller(ctx, p.CustomerID, p.UserID, p.ClientID)
-		out, err = do(&scimRequest{ctx, r, a, dir})
+		out, err = do(&scimRequest{ctx: ctx, Request: r, a: a, dir: dir})
 		dir.Used(ctx, err == nil && r.Method != http.MethodGet && r.Method != http.MethodHead)
 	}
 	if err != nil {
