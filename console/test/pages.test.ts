@@ -32,7 +32,7 @@ function posts(page: Page, path: string): unknown[] {
 test("the first page leads browsers to the console, and says to others what there is", async (t) => {
   const page = await open(t);
   await page.goto(`${url}/`);
-  await page.getByRole("button", { name: "Sign in" }).waitFor();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await page.route(`${url}/`, async (route) => route.fulfill({ response: await route.fetch({ headers: { accept: "*/*" } }) }));
   await page.goto(`${url}/`);
   await page.getByText(/^Ready · Version /).waitFor();
