@@ -21,7 +21,7 @@ var (
 	qScimGroups = prepare(`
 		SELECT a.id AS account_id, p.code AS application, r.id AS role_id, r.name AS role_name
 		FROM accounts a` + instanceOf + joinByID("applications", "p", "i.application_id") + `
-		JOIN roles r ON r.application_id = i.application_id AND (r.customer_id IS NULL OR r.customer_id = $1)
+		JOIN roles r ON r.application_id = i.application_id AND COALESCE(r.customer_id, 0) = ANY (ARRAY[0, $1::bigint])
 		WHERE a.customer_id = $1 AND NOT a.disabled ORDER BY a.id, r.id LIMIT $2`)
 	// An account is read whole: its people are found by it, and not by roles that all companies have.
 	qScimMembers = prepare(`
