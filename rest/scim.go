@@ -164,6 +164,14 @@ func (r *scimRequest) read(into any) error {
 	return err
 }
 
+// asked reads which part of a list is asked for, and by which filter; nil for none.
+func (r *scimRequest) asked() (skip, count int, f scim.Filter, err error) {
+	if skip, count, err = r.page(); err == nil {
+		f, err = r.filter()
+	}
+	return skip, count, f, err
+}
+
 // page gives the part of a list that is asked for: behind how many rows, and how many at most.
 func (r *scimRequest) page() (skip, count int, err error) {
 	number := func(name string, otherwise int) int {

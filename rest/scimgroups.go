@@ -87,11 +87,7 @@ func (r *scimRequest) groupOf() (*db.ScimGroup, string, error) {
 }
 
 func scimListGroups(r *scimRequest) (*scimAnswer, error) {
-	skip, count, err := r.page()
-	if err != nil {
-		return nil, err
-	}
-	f, err := r.filter()
+	skip, count, f, err := r.asked()
 	if err != nil {
 		return nil, err
 	}

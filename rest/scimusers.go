@@ -65,11 +65,7 @@ func scimGetUser(r *scimRequest) (*scimAnswer, error) {
 }
 
 func scimListUsers(r *scimRequest) (*scimAnswer, error) {
-	skip, count, err := r.page()
-	if err != nil {
-		return nil, err
-	}
-	f, err := r.filter()
+	skip, count, f, err := r.asked()
 	if err != nil {
 		return nil, err
 	}

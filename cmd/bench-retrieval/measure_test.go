@@ -215,3 +215,24 @@ func TestJoin(t *testing.T) {
 		t.Errorf("%v", long.Relevant)
 	}
 }
+
+// TestJoinTakesEachOnce, also where the number of documents has the usual step for a divisor.
+func TestJoinTakesEachOnce(t *testing.T) {
+	for _, count := range []int{1, 100, 101, 202, 1400} {
+		c := collection{}
+		for id := range count {
+			c.Documents = append(c.Documents, entry{ID: id, Text: "."})
+		}
+		dots := 0
+		for _, long := range c.join(12).Documents {
+			dots += strings.Count(long.Text, ".")
+		}
+		known := map[int]bool{}
+		for i := range count {
+			known[i*stride(count)%count] = true
+		}
+		if dots != count || len(known) != count {
+			t.Errorf("%d documents: %d texts, %d of them different", count, dots, len(known))
+		}
+	}
+}

@@ -20,7 +20,7 @@ type table struct {
 }
 
 func unpack(packed string) table {
-	if packed == "" {
+	if packed == "" { // as it is before make has written it for the first time
 		return table{}
 	}
 	t := table{count: int(read(packed))}
