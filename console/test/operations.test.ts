@@ -51,6 +51,8 @@ test("another company has no operations, and its own audit log, which lives", as
   await log.getByRole("option", { name: /apiKey\.created.*greta@alpine\.example/ }).click();
   const panel = page.getByRole("region", { name: "apiKey.created" });
   await panel.getByRole("region", { name: "What was changed" }).getByText("Robot").waitFor();
+  await panel.locator("time").first().hover();
+  await page.getByRole("tooltip").waitFor();
   await accessible(page, "audit");
   await panel.getByRole("link", { name: "All that they did" }).click();
   await page.getByText("by greta@alpine.example").waitFor();

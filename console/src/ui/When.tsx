@@ -24,7 +24,8 @@ export function When({ at, never }: { at: string | null | undefined; never?: str
   useSyncExternalStore(everyMinute, () => Math.floor(Date.now() / minute));
   if (!at) return <span className="quiet">{never ?? text.ui.never}</span>;
   return (
-    <Tooltip label={format.exact(at)} events={{ hover: true, focus: true, touch: true }}>
+    // Within the page's main landmark, so that assistive programs can tell where it belongs.
+    <Tooltip label={format.exact(at)} events={{ hover: true, focus: true, touch: true }} portalProps={{ target: "main" }}>
       <time dateTime={at}>{format.relative(at)}</time>
     </Tooltip>
   );
