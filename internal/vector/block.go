@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"sync"
 
 	"canopy/internal/models/lexical"
 )
@@ -35,11 +36,23 @@ var ErrModel = errors.New("vector: a block of another model")
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // SparsePacker makes blocks of vectors of words. It can be used again and again.
-type SparsePacker struct{ buffer sparseBuffer }
+type SparsePacker struct{ buffer *sparseBuffer }
+
+// buffers are those of packers that are done: one takes tens of megabytes.
+var buffers = sync.Pool{New: func() any { return new(sparseBuffer) }}
 
 // NewSparsePacker makes one for the vectors of a model.
 func NewSparsePacker(model *lexical.Model) *SparsePacker {
-	return &SparsePacker{sparseBuffer{model: model}}
+	b := buffers.Get().(*sparseBuffer)
+	b.model = model
+	return &SparsePacker{b}
+}
+
+// Done leaves the packer's memory to the next one. The packer must not be used afterwards.
+func (p *SparsePacker) Done() {
+	p.buffer.empty()
+	buffers.Put(p.buffer)
+	p.buffer = nil
 }
 
 // Add takes in the vector of a chunk, or of a part of one, by the chunk's distance from the block's first position. They come in ascending order,
