@@ -192,7 +192,7 @@ func (r *blockReader) places(n int, document int64, chunks []int64) places {
 	return p
 }
 
-// readSparse reads a block of words into memory of its own.
+// readSparse reads a block of words, which it keeps as a part of the segment.
 func readSparse(model *lexical.Model, block []byte, document int64, chunks []int64) (*sparseSegment, error) {
 	r, err := openBlock(block)
 	if err != nil {
@@ -216,7 +216,7 @@ func readSparse(model *lexical.Model, block []byte, document int64, chunks []int
 	if r.bad || int(s.starts[len(s.starts)-1]) != len(r.rest) {
 		return nil, fmt.Errorf("%w: of words", ErrBlock)
 	}
-	s.data = append(make([]byte, 0, len(r.rest)), r.rest...)
+	s.data = r.rest
 	return s, nil
 }
 

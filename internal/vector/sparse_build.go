@@ -65,7 +65,7 @@ func (b *SparseBuilder) Add(row SparseRow) {
 }
 
 // AddBlock takes in a block of a document that a SparsePacker made. chunks are the ids of the chunks at all positions
-// that it covers. The error is ErrBlock, or ErrModel for a block of another model, and the block is left out.
+// that it covers. The block is not to change any more: where it is large, the index keeps it. The error is ErrBlock, or ErrModel for a block of another model, and the block is left out.
 func (b *SparseBuilder) AddBlock(document, revision int64, chunks []int64, block []byte) error {
 	s, err := readSparse(b.model, block, document, chunks)
 	if err != nil {
