@@ -3408,8 +3408,8 @@ type Mutation {
   """
   changePassword("The passwords." input: ChangePasswordInput!): ChangePasswordPayload @needs
   """
-  Begins a change of the caller's address: the new one is sent a link that confirms it, the old one a link that stops it, good for
-  24 hours. For a token of a person's login. Takes a token for any application.
+  Begins a change of the caller's address: both are sent a link that confirms it, and the old one another that stops it, good for
+  24 hours. It changes once both have confirmed it. For a token of a person's login. Takes a token for any application.
   """
   requestEmailChange("The address." input: RequestEmailChangeInput!): RequestEmailChangePayload @needs
   "Ends a session of the caller's: its access tokens stop working at the next request. For a token of a person's login. Takes a token for any application."

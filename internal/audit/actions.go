@@ -59,7 +59,8 @@ var (
 
 	UserPasswordChanged = action("user.passwordChanged", "A user changes the password, with the one before it.")
 	UserEmailRequested  = action("user.emailChangeRequested", "A user asks for a change of the address.")
-	UserEmailChanged    = action("user.emailChanged", "A user's new address is confirmed.")
+	UserEmailConfirmed  = action("user.emailChangeConfirmed", "One of the two addresses confirms a change of a user's address.")
+	UserEmailChanged    = action("user.emailChanged", "A user's new address is confirmed by both.")
 	UserEmailStopped    = action("user.emailChangeStopped", "A change of a user's address is stopped by the one before.")
 	UserSessionsEnded   = action("user.sessionsEnded", "A user ends several sessions of its own.")
 	SessionEnded        = action("session.ended", "A user signs out or ends a session, or it is ended because its refresh token was used twice.")
