@@ -114,6 +114,7 @@ var (
 	AgentEnabled     = action("agent.enabled", "An agent is enabled.")
 	AgentDisabled    = action("agent.disabled", "An agent is disabled.")
 	AgentDeleted     = action("agent.deleted", "An agent is removed.")
+	AgentRestored    = action("agent.restored", "A removed agent is brought back.")
 	RunStarted       = action("run.started", "A run is started.")
 	RunCancelled     = action("run.cancelled", "A run is cancelled.")
 
@@ -125,6 +126,7 @@ var (
 	DestinationUpdated   = action("webhookDestination.updated", "A webhook destination is changed.")
 	DestinationDisabled  = action("webhookDestination.disabled", "The platform disables a destination that fails for too long.")
 	DestinationDeleted   = action("webhookDestination.deleted", "A webhook destination is removed.")
+	DestinationRestored  = action("webhookDestination.restored", "A removed webhook destination is brought back.")
 	DestinationRotated   = action("webhookDestination.rotated", "A webhook destination gets a new signing secret.")
 	DestinationTested    = action("webhookDestination.tested", "A test event is sent to a destination.")
 	DestinationRecovered = action("webhookDestination.recovered", "What a destination has lost is sent again.")

@@ -2337,6 +2337,18 @@ type ResendWebhookDeliveryPayload struct {
 	Delivery *WebhookDelivery `json:"delivery,omitzero"`
 }
 
+// RestoreAgentInput: A deleted agent to bring back.
+type RestoreAgentInput struct {
+	// The agent.
+	ID string `json:"id"`
+}
+
+// RestoreAgentPayload: What `restoreAgent` brought back.
+type RestoreAgentPayload struct {
+	// The agent.
+	Agent *Agent `json:"agent,omitzero"`
+}
+
 // RestoreCustomerInput: A deleted company.
 type RestoreCustomerInput struct {
 	// The company.
@@ -2347,6 +2359,18 @@ type RestoreCustomerInput struct {
 type RestoreCustomerPayload struct {
 	// The company.
 	Customer *Customer `json:"customer,omitzero"`
+}
+
+// RestoreWebhookDestinationInput: A deleted destination to bring back.
+type RestoreWebhookDestinationInput struct {
+	// The destination.
+	ID string `json:"id"`
+}
+
+// RestoreWebhookDestinationPayload: What `restoreWebhookDestination` brought back.
+type RestoreWebhookDestinationPayload struct {
+	// The destination.
+	Destination *WebhookDestination `json:"destination,omitzero"`
 }
 
 // ResumeCustomerInput: A suspended company.

@@ -2300,6 +2300,18 @@ export interface ResendWebhookDeliveryPayload {
   delivery: WebhookDelivery;
 }
 
+/** A deleted agent to bring back. */
+export interface RestoreAgentInput {
+  /** The agent. */
+  id: string | number;
+}
+
+/** What `restoreAgent` brought back. */
+export interface RestoreAgentPayload {
+  /** The agent. */
+  agent: Agent;
+}
+
 /** A deleted company. */
 export interface RestoreCustomerInput {
   /** The company. */
@@ -2310,6 +2322,18 @@ export interface RestoreCustomerInput {
 export interface RestoreCustomerPayload {
   /** The company. */
   customer: Customer;
+}
+
+/** A deleted destination to bring back. */
+export interface RestoreWebhookDestinationInput {
+  /** The destination. */
+  id: string | number;
+}
+
+/** What `restoreWebhookDestination` brought back. */
+export interface RestoreWebhookDestinationPayload {
+  /** The destination. */
+  destination: WebhookDestination;
 }
 
 /** A suspended company. */

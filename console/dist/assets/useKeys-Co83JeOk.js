@@ -1,0 +1,1 @@
+import{n as e}from"./pages-DeSAx9DW.js";import{n as t}from"./keys.gql-DD16pgAQ.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
