@@ -977,6 +977,8 @@ enum CustomerOrderField {
   NAME
   "By when it was made."
   CREATED_AT
+  "By status: the active ones first."
+  STATUS
 }
 
 "An order of companies."
@@ -2535,6 +2537,8 @@ enum RunOrderField {
   ID
   "By when it began."
   CREATED_AT
+  "By status, by its letters, and then by when it began."
+  STATUS
 }
 
 "An order of runs."
@@ -2881,6 +2885,8 @@ enum WebhookDeliveryOrderField {
   ID
   "By when it was written."
   CREATED_AT
+  "By status, by its letters, and then by when it was written."
+  STATUS
 }
 
 "An order of deliveries."

@@ -1261,6 +1261,8 @@ const (
 	CustomerOrderFieldName CustomerOrderField = "NAME"
 	// CustomerOrderFieldCreatedAt: By when it was made.
 	CustomerOrderFieldCreatedAt CustomerOrderField = "CREATED_AT"
+	// CustomerOrderFieldStatus: By status: the active ones first.
+	CustomerOrderFieldStatus CustomerOrderField = "STATUS"
 )
 
 // CustomerRef: What everyone below sees of a company.
@@ -2571,6 +2573,8 @@ const (
 	RunOrderFieldID RunOrderField = "ID"
 	// RunOrderFieldCreatedAt: By when it began.
 	RunOrderFieldCreatedAt RunOrderField = "CREATED_AT"
+	// RunOrderFieldStatus: By status, by its letters, and then by when it began.
+	RunOrderFieldStatus RunOrderField = "STATUS"
 )
 
 // RunStatus: State of a run.
@@ -3398,6 +3402,8 @@ const (
 	WebhookDeliveryOrderFieldID WebhookDeliveryOrderField = "ID"
 	// WebhookDeliveryOrderFieldCreatedAt: By when it was written.
 	WebhookDeliveryOrderFieldCreatedAt WebhookDeliveryOrderField = "CREATED_AT"
+	// WebhookDeliveryOrderFieldStatus: By status, by its letters, and then by when it was written.
+	WebhookDeliveryOrderFieldStatus WebhookDeliveryOrderField = "STATUS"
 )
 
 // WebhookDeliveryStatus: State of a delivery.

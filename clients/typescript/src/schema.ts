@@ -1237,7 +1237,9 @@ export type CustomerOrderField =
   /** By name, without regard to case. */
   | "NAME"
   /** By when it was made. */
-  | "CREATED_AT";
+  | "CREATED_AT"
+  /** By status: the active ones first. */
+  | "STATUS";
 
 /** What everyone below sees of a company. */
 export interface CustomerRef {
@@ -2532,7 +2534,9 @@ export type RunOrderField =
   /** The order in which they began, which is that of their time. */
   | "ID"
   /** By when it began. */
-  | "CREATED_AT";
+  | "CREATED_AT"
+  /** By status, by its letters, and then by when it began. */
+  | "STATUS";
 
 /** State of a run. */
 export type RunStatus =
@@ -3348,7 +3352,9 @@ export type WebhookDeliveryOrderField =
   /** The order in which they were written, which is that of their time. */
   | "ID"
   /** By when it was written. */
-  | "CREATED_AT";
+  | "CREATED_AT"
+  /** By status, by its letters, and then by when it was written. */
+  | "STATUS";
 
 /** State of a delivery. */
 export type WebhookDeliveryStatus =
