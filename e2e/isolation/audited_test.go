@@ -193,7 +193,7 @@ func tellsChanges(t *testing.T, action string, raw json.RawMessage) {
 var byThePlatform = []audit.Action{
 	audit.DestinationDisabled, audit.CustomerErased, audit.CustomerImported, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
 	audit.UserTotpReset, audit.UserCodesRegenerated, audit.UserIdentityLinked, audit.UserProvisioned, audit.CustomerDomainLost, audit.IdentityProviderSignInFailed,
-	audit.InvitationAccepted, audit.InvitationDeclined, audit.UserEmailRequested, audit.UserEmailChanged, audit.UserEmailStopped, audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,
+	audit.InvitationAccepted, audit.InvitationDeclined, audit.UserEmailRequested, audit.UserEmailConfirmed, audit.UserEmailChanged, audit.UserEmailStopped, audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,
 	audit.UserSignedIn, audit.UserSignInFailed, audit.UserSetUp, audit.UserResetRequested, audit.UserPasswordReset,
 }
 
