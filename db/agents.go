@@ -72,7 +72,10 @@ var (
 		SELECT ` + columns[Agent]("m") + `, t.customer_id,` + toldColumns + makingTold)
 	qUpdateAgent = prepare(`
 		UPDATE agents SET name = $2, draft = $3, published_id = $4, enabled = $5, updated_at = now() WHERE id = $1 RETURNING updated_at, row_version`)
-	qDeleteAgent = prepare(`UPDATE agents SET deleted_at = now(), enabled = false WHERE id = $1`)
+	qDeleteAgent  = prepare(`UPDATE agents SET deleted_at = now() WHERE id = $1`)
+	qRestoreAgent = prepare(`
+		UPDATE agents SET deleted_at = NULL WHERE id = (SELECT g.id` + agentTables + `WHERE g.id = $3 AND ` + unindexed("g.deleted_at > now() - $4 * interval '1 second'") + `
+			AND ` + withinScope + ` FOR UPDATE OF g)`)
 
 	qInsertRevision = prepare(`
 		INSERT INTO agent_revisions AS v (agent_id, number, diagram, created_by)
@@ -221,6 +224,15 @@ func (s *Store) UpdateAgent(ctx context.Context, a *Agent) error {
 // DeleteAgent hides an agent; its runs stay readable.
 func (s *Store) DeleteAgent(ctx context.Context, id int64) error {
 	return s.must(ctx, qDeleteAgent, id)
+}
+
+// RestoreAgent shows an agent of an account within the scope again that was deleted within HiddenFor, and holds its row; ErrNoRows
+// where there is none.
+func (s *Store) RestoreAgent(ctx context.Context, scope access.Scope, id int64) (*Agent, error) {
+	if err := s.must(ctx, qRestoreAgent, scope.From(), scope.To(), id, HiddenFor.Seconds()); err != nil {
+		return nil, err
+	}
+	return s.AgentForUpdate(ctx, scope, id)
 }
 
 // InsertRevision keeps a diagram as an agent's next revision. The agent's row must be held.

@@ -30,7 +30,7 @@ var AuditEvents = &List{
 
 var loggedEvents = logged{
 	rows: "audit_events e", table: "audit_events e", company: "e.customer_id", time: "e.created_at", owner: "e.customer_id", id: "c.id",
-	kind: "e.action", kindMember: "action", kept: true,
+	kind: "e.action", kindType: "text", kindMember: "action", kindOf: func(action string) (string, bool) { return action, true }, kept: true,
 }
 
 // eventsWithin are the ways to the events of a scope, whose bounds are $1 and $2. What is named, an object or a user, is few

@@ -34,6 +34,7 @@ var Customers = &List{
 		"NAME":       {by: nameOfCustomer, kind: texts},
 		"CREATED_AT": {by: "c.created_at", kind: moments},
 		InPreorder:   {by: "c.lineage", kind: lineages, once: true},
+		"STATUS":     {by: "c.status", kind: texts, member: "status", values: []string{CustomerActive, CustomerSuspended}},
 	},
 	otherwise: InPreorder,
 	columns:   customerColumns,

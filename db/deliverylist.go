@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"strings"
 
 	"canopy/internal/access"
 )
@@ -22,6 +23,10 @@ var Deliveries = &List{
 	orders: map[string]key{
 		"ID":         {by: "w.created_at", kind: moments},
 		"CREATED_AT": {by: "w.created_at", kind: moments},
+		"STATUS": {
+			by: "w.status", kind: texts, member: "status", then: "CREATED_AT",
+			values: []string{DeliveryBlocked, DeliveryDelivered, DeliveryFailed, DeliveryPending},
+		},
 	},
 	otherwise: "-CREATED_AT",
 	columns:   deliveryColumns,
@@ -30,12 +35,16 @@ var Deliveries = &List{
 
 var loggedDeliveries = logged{
 	rows: "webhook_deliveries w", table: "webhook_deliveries w", company: "w.customer_id", time: "w.created_at", owner: "w.customer_id", id: "c.id",
+	kind: "w.lost", kindType: "boolean", kindMember: "status", only: "w.lost", kindOf: func(status string) (string, bool) { return "true", isLost(status) },
 }
+
+// isLost tells a status of deliveries that are over, and did not arrive.
+func isLost(status string) bool { return status == DeliveryFailed || status == DeliveryBlocked }
 
 // deliveriesOfDestination are the deliveries to a destination.
 var deliveriesOfDestination = hung{list: Deliveries, ways: func(st *statement, terms []Term) []way {
-	w := st.led(way{from: "webhook_deliveries w", held: st.terms(terms)}, "w.destination_id", "k.id", "w.created_at")
-	return []way{loggedDeliveries.spanned(st, w, terms)}
+	w := loggedDeliveries.of(st, way{from: "webhook_deliveries w", held: st.terms(terms)}, "w.destination_id", "k.id", terms)
+	return st.dueFirst(terms, "d.destination_id = k.id", w, []way{w})
 }}
 
 // deliveriesWithin are the ways to the deliveries of a scope, whose bounds are $1 and $2.
@@ -51,23 +60,26 @@ func deliveriesWithin(scope access.Scope) ways {
 				w.where = append(w.where, st.condition(t))
 				return []way{w}
 			case "destinationId":
-				return []way{loggedDeliveries.spanned(st, st.led(w, "w.destination_id", st.value(t, "bigint"), "w.created_at"), terms)}
+				to := st.value(t, "bigint")
+				return st.dueFirst(terms, "d.destination_id = "+to, w, []way{loggedDeliveries.of(st, w, "w.destination_id", to, terms)})
 			}
 		}
-		return st.lostFirst(scope, terms, loggedDeliveries.within(st, scope, terms))
+		due := "true"
+		if customer, given := value(terms, "customerId"); given {
+			due = "d.destination_id IN (SELECT x.id FROM webhook_destinations x WHERE x.customer_id = " + st.arg(customer, "bigint") + ")"
+		}
+		return st.dueFirst(terms, due, loggedDeliveries.anywhere(st, scope, terms), loggedDeliveries.within(st, scope, terms))
 	}
 }
 
-// lostFirst looks among what was lost, which an index has by itself, before all deliveries of a company.
-func (s *statement) lostFirst(scope access.Scope, terms []Term, otherwise []way) []way {
-	status, _ := value(terms, "status")
-	customer, given := value(terms, "customerId")
-	if !given || status != DeliveryFailed && status != DeliveryBlocked {
+// dueFirst looks for what is pending among what is due, which is a table of its own, before all deliveries.
+func (s *statement) dueFirst(terms []Term, condition string, anywhere way, otherwise []way) []way {
+	if status, _ := value(terms, "status"); status != DeliveryPending || s.counting {
 		return otherwise
 	}
-	lost := loggedDeliveries.anywhere(s, scope, terms)
-	lost.where = append(lost.where, "w.customer_id = "+s.arg(customer, "bigint"), "w.lost")
-	return append([]way{lost}, otherwise...)
+	_, more, _ := strings.Cut(anywhere.from, " w")
+	due := way{ids: "SELECT d.delivery_id AS id FROM webhook_due d WHERE " + condition, from: joinByID("webhook_deliveries", "w", "n.id") + more, where: anywhere.where, held: anywhere.held}
+	return append([]way{due}, otherwise...)
 }
 
 // FindDeliveries is a page of the deliveries of companies within the scope.

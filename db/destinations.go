@@ -59,9 +59,14 @@ var (
 			failing_since = CASE WHEN $5 AND NOT enabled OR url <> $2 THEN NULL ELSE failing_since END,
 			failures = CASE WHEN $5 AND NOT enabled OR url <> $2 THEN 0 ELSE failures END
 		WHERE id = $1 RETURNING auto_disabled_at, row_version`)
-	// The secrets of a deleted destination are of no more use to anybody.
-	qDeleteDestination = prepare(`
-		UPDATE webhook_destinations SET deleted_at = now(), enabled = false, secret = '', next_secret = NULL, next_at = NULL WHERE id = $1`)
+	qDeleteDestination  = prepare(`UPDATE webhook_destinations SET deleted_at = now() WHERE id = $1`)
+	qRestoreDestination = prepare(`
+		UPDATE webhook_destinations SET deleted_at = NULL, failing_since = NULL, failures = 0 WHERE id = (SELECT d.id
+			FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
+			WHERE d.id = $3 AND ` + unindexed("d.deleted_at > now() - $4 * interval '1 second' AND d.secret <> ''") + ` AND ` + withinScope + ` FOR UPDATE OF d)`)
+	qForgetDestinationSecrets = prepare(`
+		UPDATE webhook_destinations SET secret = '', next_secret = NULL, next_at = NULL WHERE id = ANY (ARRAY(
+			SELECT id FROM webhook_destinations WHERE deleted_at < now() - $1 * interval '1 second' AND secret <> '' ORDER BY deleted_at LIMIT $2))`)
 	qSetSecret = prepare(`
 		UPDATE webhook_destinations SET secret = $2, next_secret = NULL, next_at = NULL WHERE id = $1`)
 	// The secret that is in force goes on signing.
@@ -141,9 +146,26 @@ func (s *Store) UpdateDestination(ctx context.Context, d *Destination) error {
 	return s.get(ctx, d, qUpdateDestination, d.ID, d.URL, d.Name, d.Events, d.Enabled, d.Signing)
 }
 
-// DeleteDestination hides a destination and forgets its secrets; its log stays.
+// HiddenFor is how long after its deletion an agent or a destination can be brought back.
+const HiddenFor = 30 * 24 * time.Hour
+
+// DeleteDestination hides a destination; its log stays.
 func (s *Store) DeleteDestination(ctx context.Context, id int64) error {
 	return s.must(ctx, qDeleteDestination, id)
+}
+
+// RestoreDestination shows a destination of a company within the scope again that was deleted within HiddenFor, and holds its row;
+// ErrNoRows where there is none.
+func (s *Store) RestoreDestination(ctx context.Context, scope access.Scope, id int64) (*Destination, error) {
+	if err := s.must(ctx, qRestoreDestination, scope.From(), scope.To(), id, HiddenFor.Seconds()); err != nil {
+		return nil, err
+	}
+	return s.DestinationForUpdate(ctx, scope, id)
+}
+
+// ForgetDestinationSecrets forgets the secrets of so many destinations that can't be brought back any more, and gives of how many.
+func (s *Store) ForgetDestinationSecrets(ctx context.Context, limit int) (int64, error) {
+	return s.exec(ctx, qForgetDestinationSecrets, HiddenFor.Seconds(), limit)
 }
 
 // SigningSecrets reads a destination's sealed secrets: the one in force and, while a rotation overlaps,

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -175,9 +176,56 @@ func countsAt(h hung) load[scopedAsk, int64, int] {
 func (s *statement) alternatives(a Ask, w ways) []string {
 	var list []string
 	for _, terms := range a.Where().alternatives() {
-		list = append(list, s.alternative(w(s, terms)))
+		if s.counting || len(s.keys[0].values) == 0 {
+			list = append(list, s.alternative(w(s, terms)))
+		} else {
+			list = append(list, s.parts(terms, w)...)
+		}
 	}
 	return list
+}
+
+// parts reads an alternative in an order that begins with what has few values: the rows of each value by themselves, in the order of the
+// other keys, as indexes have it. Values before the cursor are left out.
+func (s *statement) parts(terms []Term, w ways) []string {
+	first, list := s.keys[0], []string{}
+	values := first.values
+	v, given := value(terms, first.member)
+	if given {
+		values = []string{v}
+	}
+	for _, v := range values {
+		part := *s
+		part.keys, part.alike, part.after = s.keys[1:], first.by, nil
+		if len(s.after) > 0 {
+			far := cmp.Compare(v, s.page.Bound().Keys[0])
+			if far < 0 != first.down && far != 0 {
+				continue
+			}
+			if far == 0 {
+				part.after = s.after[1:]
+			}
+		}
+		within := terms
+		if !given {
+			within = append(slices.Clip(terms), Term{first.member, v})
+		}
+		list = append(list, part.alternative(w(&part, within)))
+		s.args = part.args
+	}
+	if len(list) == 0 {
+		return []string{s.nothing()}
+	}
+	return list
+}
+
+// nothing has the columns of what is found, and no row.
+func (s *statement) nothing() string {
+	list := "NULL::bigint AS id"
+	for i, k := range s.keys {
+		list += ", NULL::" + k.kind.sql + " AS " + s.column(i)
+	}
+	return "(SELECT " + list + " WHERE false)"
 }
 
 // counted counts the rows of all alternatives, each once.

@@ -41,6 +41,11 @@ type key struct {
 	kind kind
 	// once: no two rows of a list have the same.
 	once bool
+	// values are all that it can be where a filter does not name one by the member, if they are few: what is alike in it is found by itself.
+	values []string
+	member string
+	// then is the field that decides where it is alike and the order names no other; the id, where there is none.
+	then string
 }
 
 // kind is the type of a key, and how it stands in a cursor.
@@ -121,7 +126,11 @@ type sortedKey struct {
 // id decides nothing.
 func (l *List) keys(order string) []sortedKey {
 	var list []sortedKey
-	for _, s := range sorts(order) {
+	by := sorts(order)
+	if first := by[0]; len(by) == 1 && l.orders[first.Field].then != "" {
+		by = append(by, Sort{l.orders[first.Field].then, first.Down})
+	}
+	for _, s := range by {
 		k := sortedKey{l.orders[s.Field], s.Down}
 		if list = append(list, k); k.once || k.by == l.id {
 			return list
@@ -188,6 +197,8 @@ type statement struct {
 	// rows is the argument with how many rows are read, after those with the keys of the cursor.
 	rows  string
 	after []string
+	// alike is the key before these that all rows have alike, where they are a part of what is asked for.
+	alike string
 }
 
 // newStatement begins a statement. args are those that its ways name.
@@ -201,6 +212,9 @@ func newStatement(l *List, a Ask, counting bool, args ...any) *statement {
 		order = l.otherwise
 	}
 	s.keys, s.fields = l.keys(order), len(sorts(order))
+	if len(s.keys[0].values) > 0 {
+		s.fields-- // it is alike in each part
+	}
 	if a.Page.Backward {
 		for i := range s.keys {
 			s.keys[i].down = !s.keys[i].down
@@ -238,7 +252,12 @@ func (s *statement) finished(text string) (string, []any) {
 }
 
 // column is the name of a key in what is found.
-func column(i int) string { return "k" + strconv.Itoa(i+1) }
+func (s *statement) column(i int) string {
+	if s.alike != "" {
+		i++
+	}
+	return "k" + strconv.Itoa(i+1)
+}
 
 // orderBy is the order of rows whose keys go by names.
 func (s *statement) orderBy(before string, name func(int) string) string {
@@ -351,8 +370,11 @@ func (s *statement) by(i int) string { return s.keys[i].by }
 // found lists what is known of a row that was found: its id, and its keys.
 func (s *statement) found() string {
 	list := s.list.id + " AS id"
+	if s.alike != "" {
+		list += ", " + s.alike + " AS k1"
+	}
 	for i, k := range s.keys {
-		list += ", " + k.by + " AS " + column(i)
+		list += ", " + k.by + " AS " + s.column(i)
 	}
 	return list
 }
@@ -424,7 +446,7 @@ func (s *statement) read(w way, gate string) string {
 		return w.all(s.list.id+" AS id", append(where, held...))
 	case !w.ordered:
 		return "SELECT * FROM (" + w.all(s.found(), append(where, held...), gates...) + " OFFSET 0) b" +
-			clause(s.beyond("", "", column)) + s.orderBy("", column) + " LIMIT " + s.rows
+			clause(s.beyond("", "", s.column)) + s.orderBy("", s.column) + " LIMIT " + s.rows
 	}
 	where = append(append(slices.Clone(w.where), s.bounds(w)...), held...)
 	if w.each == "" {
@@ -432,9 +454,9 @@ func (s *statement) read(w way, gate string) string {
 	}
 	walk, each := "SELECT "+s.found()+" FROM "+w.from+clause(where)+s.orderBy(w.lead, s.by), w.each
 	if w.first != "" {
-		each = "(SELECT " + w.first + ".* FROM " + each + " CROSS JOIN LATERAL (" + walk + " LIMIT 1) b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows + ") " + w.first
+		each = "(SELECT " + w.first + ".* FROM " + each + " CROSS JOIN LATERAL (" + walk + " LIMIT 1) b" + clause(gates) + s.orderBy("", s.column) + " LIMIT " + s.rows + ") " + w.first
 	}
-	return "SELECT b.* FROM " + each + " CROSS JOIN LATERAL (" + s.walked(walk) + ") b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows
+	return "SELECT b.* FROM " + each + " CROSS JOIN LATERAL (" + s.walked(walk) + ") b" + clause(gates) + s.orderBy("", s.column) + " LIMIT " + s.rows
 }
 
 // walked reads an ordered text as far as the page needs it. How far that may be at most stands there as a number, one of a few: of an argument the planner
@@ -524,7 +546,7 @@ func (w way) listed(most int, open string) string {
 
 // pageOf gives the rows of the alternatives of a filter, each once, in order.
 func (s *statement) pageOf(alternatives []string) string {
-	return "SELECT * FROM (" + strings.Join(alternatives, " UNION ") + ") u" + s.orderBy("", column) + " LIMIT " + s.rows
+	return "SELECT * FROM (" + strings.Join(alternatives, " UNION ") + ") u" + s.orderBy("", s.column) + " LIMIT " + s.rows
 }
 
 // shown reads the columns of the rows that were found, and their places. begin is what stands before found, when it is a
@@ -532,11 +554,11 @@ func (s *statement) pageOf(alternatives []string) string {
 func (s *statement) shown(begin, found, via string) string {
 	places := make([]string, len(s.keys))
 	for i, k := range s.keys {
-		places[i] = strings.ReplaceAll(k.kind.write, "?", "f."+column(i))
+		places[i] = strings.ReplaceAll(k.kind.write, "?", "f."+s.column(i))
 	}
 	text := "SELECT " + s.list.columns + ", ARRAY[" + strings.Join(places, ", ") + "] AS found_place"
 	if via != "" {
 		text += ", " + via + " AS found_from"
 	}
-	return text + " FROM " + begin + "(" + found + ") f" + s.list.tables + s.orderBy(via, func(i int) string { return "f." + column(i) })
+	return text + " FROM " + begin + "(" + found + ") f" + s.list.tables + s.orderBy(via, func(i int) string { return "f." + s.column(i) })
 }

@@ -140,6 +140,10 @@ func (l listExample) try(t *testing.T, conn *planner, companies int) {
 func (l listExample) middle(order string) paging.Cursor {
 	var place []string
 	for _, k := range l.list.keys(order) {
+		if len(k.values) > 0 {
+			place = append(place, k.values[len(k.values)-1])
+			continue
+		}
 		place = append(place, map[string]string{integers.sql: "150", texts.sql: "company 15", moments.sql: "1600000000000000", lineages.sql: "{1,5}"}[k.kind.sql])
 	}
 	return l.list.At(order, place)

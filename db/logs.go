@@ -11,10 +11,10 @@ type logged struct {
 	// time is what they are ordered by; indexes have it behind nothing, and behind owner, which names who has a row by
 	// its id, as owners do: what follows the company c.
 	time, owner, owners, id string
-	// kind is a column that further indexes have right before the time, and the member of a filter that it is.
-	kind, kindMember string
-	// rare are, of a filter, conditions that few rows fit, which an index has in the order of the time; nil where there is none.
-	rare func(terms []Term) []string
+	// kind is a column that further indexes have right before the time, for the rows that fit only, where that is said. kindOf gives what it is,
+	// as a type, where the member of a filter is a value; false where the indexes lack that.
+	kind, kindType, kindMember, only string
+	kindOf                           func(value string) (string, bool)
 	// kept: rows of companies that are deleted are listed until they are erased.
 	kept bool
 }
@@ -56,22 +56,38 @@ func (l logged) terms(st *statement, terms []Term, company string) []string {
 
 // owned makes a way of the rows of each owner.
 func (l logged) owned(st *statement, w way, terms []Term) way {
-	if _, given := value(terms, l.kindMember); given && st.ordersBy(l.time) {
-		w.where = append(w.where, l.owner+" = "+l.id)
+	return l.of(st, w, l.owner, l.id, terms)
+}
+
+// of makes a way of the rows whose column is a value, which indexes have before the time, or before the kind and the time.
+func (l logged) of(st *statement, w way, column, is string, terms []Term) way {
+	if _, given := l.kindIn(terms); given && st.ordersBy(l.time) {
+		w.where = append(w.where, column+" = "+is)
 		return l.timed(st, w, terms)
 	}
-	return l.spanned(st, st.led(w, l.owner, l.id, l.time), terms)
+	return l.spanned(st, st.led(w, column, is, l.time), terms)
 }
 
 // timed makes a way of all rows, or of those of a kind.
 func (l logged) timed(st *statement, w way, terms []Term) way {
-	if kind, given := value(terms, l.kindMember); given {
-		return l.spanned(st, st.led(w, l.kind, st.arg(kind, "text"), l.time), terms)
+	kind, given := l.kindIn(terms)
+	if !given {
+		w.ordered = st.ordersBy(l.time)
+		return l.spanned(st, w, terms)
 	}
-	if w.ordered = st.ordersBy(l.time); l.rare != nil {
-		w.where = append(w.where, l.rare(terms)...)
+	if l.only != "" {
+		w.where = append(w.where, l.only)
 	}
-	return l.spanned(st, w, terms)
+	return l.spanned(st, st.led(w, l.kind, st.arg(kind, l.kindType), l.time), terms)
+}
+
+// kindIn is what the kind is by a filter, where indexes have that.
+func (l logged) kindIn(terms []Term) (string, bool) {
+	v, given := value(terms, l.kindMember)
+	if !given {
+		return "", false
+	}
+	return l.kindOf(v)
 }
 
 // spanned bounds a way by what is asked of the time.

@@ -20,6 +20,7 @@ var Runs = &List{
 	orders: map[string]key{
 		"ID":         {by: "r.created_at", kind: moments},
 		"CREATED_AT": {by: "r.created_at", kind: moments},
+		"STATUS":     {by: "r.status", kind: texts, member: "status", values: []string{RunFailed, RunFinished, RunRunning}, then: "CREATED_AT"},
 	},
 	otherwise: "-CREATED_AT",
 	columns:   runColumns,
@@ -28,21 +29,14 @@ var Runs = &List{
 
 var loggedRuns = logged{
 	rows: "runs r", table: "runs r" + joinByID("accounts", "a", "r.account_id"), company: "a.customer_id",
-	time: "r.created_at", owner: "r.account_id", owners: accountsOf("c.id"), id: "a.id", rare: rareRuns,
-}
-
-// rareRuns finds runs that did not end well, and those that are at work: most have ended well.
-func rareRuns(terms []Term) []string {
-	if status, given := value(terms, "status"); given && status != RunFinished {
-		return []string{"r.status <> 'finished'"}
-	}
-	return nil
+	time: "r.created_at", owner: "r.account_id", owners: accountsOf("c.id"), id: "a.id",
+	kind: "r.status", kindType: "text", kindMember: "status", only: "r.status <> 'finished'", kindOf: func(status string) (string, bool) { return status, status != RunFinished },
 }
 
 // runsOfAgent are the runs of an agent.
 var runsOfAgent = hung{list: Runs, ways: func(st *statement, terms []Term) []way {
 	w := way{from: "runs r" + joinByID("accounts", "a", "r.account_id"), held: st.terms(terms)}
-	return []way{loggedRuns.spanned(st, st.led(w, "r.agent_id", "k.id", "r.created_at"), terms)}
+	return []way{loggedRuns.of(st, w, "r.agent_id", "k.id", terms)}
 }}
 
 // runsWithin are the ways to the runs of a scope, whose bounds are $1 and $2.
@@ -55,7 +49,7 @@ func runsWithin(scope access.Scope) ways {
 				w.from = namedIn("r", st.value(t, "bigint[]"), w.from)
 				return []way{w}
 			case "agentId":
-				return []way{loggedRuns.spanned(st, st.led(w, "r.agent_id", st.value(t, "bigint"), "r.created_at"), terms)}
+				return []way{loggedRuns.of(st, w, "r.agent_id", st.value(t, "bigint"), terms)}
 			}
 		}
 		return loggedRuns.within(st, scope, terms)

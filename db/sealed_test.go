@@ -17,6 +17,7 @@ import (
 // notSealed are the columns of bytes that are not sealed, and why.
 var notSealed = map[string]string{
 	"api_key_secrets.hash":       "a hash",
+	"email_changes.agree_hash":   "a hash",
 	"email_changes.confirm_hash": "a hash",
 	"email_changes.stop_hash":    "a hash",
 	"link_tokens.hash":           "a hash",

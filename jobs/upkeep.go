@@ -47,6 +47,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"forget old mails":             w.Store.SweepMails,
 		"forget old limit notices":     w.Store.SweepLimitNotices,
 		"forget old holds":             w.Store.SweepDeliveryHolds,
+		"forget old webhook secrets":   func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetDestinationSecrets) },
 		"forget old deliveries":        w.forgetDeliveries,
 		"forget old runs":              w.forgetRuns,
 		"forget old audit events":      w.forgetAuditEvents,

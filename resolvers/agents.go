@@ -399,6 +399,42 @@ func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*Delete
 	return out, err
 }
 
+// RestoreAgentInput is a deleted agent to bring back.
+type RestoreAgentInput struct{ ID globalid.ID }
+
+// RestoreAgentPayload is what RestoreAgent brought back.
+type RestoreAgentPayload struct{ Agent *db.Agent }
+
+// RestoreAgent brings an agent back, as it was, that was deleted within the last 30 days.
+func (m Mutation) RestoreAgent(ctx context.Context, in RestoreAgentInput) (*RestoreAgentPayload, error) {
+	c, err := m.may(ctx, rule.RestoreAgent)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("Agent", "id")
+	if err != nil {
+		return nil, err
+	}
+	out := &RestoreAgentPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		a, err := tx.RestoreAgent(ctx, c.Scope(), id)
+		if err != nil {
+			return missing(err, "deleted agent", id)
+		}
+		out.Agent = a
+		if err := ch.record.Emit(a.CustomerID, webhook.AgentCreated{AgentID: id, Name: a.Name}); err != nil {
+			return err
+		}
+		if a.Enabled {
+			if err := ch.record.Emit(a.CustomerID, webhook.NewAgentEnabled(id, a.Runnable())); err != nil {
+				return err
+			}
+		}
+		return ch.audit(a.CustomerID, audit.AgentRestored, a, audit.Created(a))
+	})
+	return out, err
+}
+
 // changeAgent changes one agent within reach: do changes the row that it is given, and gives the
 // event that tells of it, nil for none. Where the agent is as it was, nothing is written and nobody is
 // told.

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// emailChangeLife is how long a new address has to confirm, and the old one to stop it.
+	// emailChangeLife is how long both addresses have to confirm a change, and the old one to stop it.
 	emailChangeLife = 24 * time.Hour
 	// maxEmailChanges is how many a person may begin in a day, each of which is two mails at most.
 	maxEmailChanges = 5
@@ -28,8 +28,8 @@ type RequestEmailChangeInput struct{ Email, Password string }
 // RequestEmailChangePayload is whose address is to change.
 type RequestEmailChangePayload struct{ User *db.User }
 
-// RequestEmailChange begins a change of the caller's address: the new one is sent a link that confirms it, the old one is told,
-// with a link that stops it. Whether the new one is somebody else's nobody learns: then it is sent nothing.
+// RequestEmailChange begins a change of the caller's address, which both confirm: each is sent a link, and the old one another that
+// stops it. Whether the new one is somebody else's nobody learns: then it is sent nothing.
 func (m Mutation) RequestEmailChange(ctx context.Context, in RequestEmailChangeInput) (*RequestEmailChangePayload, error) {
 	c, err := m.person(ctx, rule.RequestEmailChange)
 	if err != nil {
@@ -78,13 +78,14 @@ func manyChanges(err error) error {
 
 // sendEmailChange writes the change down, and both mails.
 func (r *Resolver) sendEmailChange(ctx context.Context, ch *changes, c *caller, email string) error {
-	confirm, stop := secret.NewLinkToken(), secret.NewLinkToken()
-	err := ch.tx.InsertEmailChange(ctx, db.EmailChange{UserID: c.UserID, Email: email}, secret.HashSecret(confirm), secret.HashSecret(stop), time.Now().Add(emailChangeLife))
+	confirm, agree, stop := secret.NewLinkToken(), secret.NewLinkToken(), secret.NewLinkToken()
+	hashes := db.ChangeHashes{Confirm: secret.HashSecret(confirm), Agree: secret.HashSecret(agree), Stop: secret.HashSecret(stop)}
+	err := ch.tx.InsertEmailChange(ctx, db.EmailChange{UserID: c.UserID, Email: email}, hashes, time.Now().Add(emailChangeLife))
 	if err != nil {
 		return err
 	}
 	page := r.PublicURL.JoinPath("setup").String()
-	notice, err := mail.EmailNotice(mail.EmailData{To: c.Email, New: email, Link: page + "#stop=" + stop, ValidFor: emailChangeLife})
+	notice, err := mail.EmailNotice(mail.EmailData{To: c.Email, New: email, Link: page + "#email=" + agree, StopLink: page + "#stop=" + stop, ValidFor: emailChangeLife})
 	if err != nil {
 		return err
 	}
@@ -101,15 +102,15 @@ func (r *Resolver) sendEmailChange(ctx context.Context, ch *changes, c *caller, 
 	return r.post(ctx, ch, c.UserID, mailEmailChange, message)
 }
 
-// SettleEmail confirms a change of an address, by the token that the new address was sent, or stops it, by that of the old one.
-// Whoever has the token may call it.
-func (r *Resolver) SettleEmail(ctx context.Context, token string) error {
+// SettleEmail confirms a change of an address, by a token that either address was sent, or stops it, by the other one of the old
+// address. It tells whether the change is settled, or waits for the other address. Whoever has the token may call it.
+func (r *Resolver) SettleEmail(ctx context.Context, token string) (settled bool, err error) {
 	hash := secret.HashSecret(token)
 	found, err := r.Store.EmailChange(ctx, hash)
 	if err != nil {
-		return unknownLink(err)
+		return false, unknownLink(err)
 	}
-	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+	err = r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
 		ch.person = found.UserID
 		own, err := tx.OwnCredentials(ctx, found.UserID)
 		if err != nil {
@@ -119,21 +120,36 @@ func (r *Resolver) SettleEmail(ctx context.Context, token string) error {
 		if found, err = tx.EmailChange(ctx, hash); err != nil {
 			return unknownLink(err)
 		}
+		if found.By != db.StopsChange {
+			if settled, err = tx.MarkEmailChange(ctx, found.UserID, found.By); err != nil {
+				return err
+			}
+			if !settled {
+				return ch.auditAtHome(ctx, found.UserID, audit.UserEmailConfirmed, r.from(ctx, audit.None()))
+			}
+		}
+		settled = true
 		if err := tx.DropEmailChange(ctx, found.UserID); err != nil {
 			return err
 		}
-		if found.Stops {
+		if found.By == db.StopsChange {
 			return ch.auditAtHome(ctx, found.UserID, audit.UserEmailStopped, r.from(ctx, audit.None()))
 		}
-		err = tx.SetEmail(ctx, found.UserID, found.Email)
-		if db.Violates(err, db.UsersEmail) {
-			return problem.Invalid(problem.Fault{Location: "token", Message: "is for an address that belongs to somebody else"})
-		}
-		if err != nil {
-			return err
-		}
-		return ch.auditAtHome(ctx, found.UserID, audit.UserEmailChanged, r.from(ctx, audit.None().Value("email", own.Email, found.Email)))
+		return r.setEmail(ctx, ch, own, found)
 	})
+	return settled, err
+}
+
+// setEmail gives a person the address that both have confirmed.
+func (r *Resolver) setEmail(ctx context.Context, ch *changes, own *db.Credentials, next db.EmailChange) error {
+	err := ch.tx.SetEmail(ctx, next.UserID, next.Email)
+	if db.Violates(err, db.UsersEmail) {
+		return problem.Invalid(problem.Fault{Location: "token", Message: "is for an address that belongs to somebody else"})
+	}
+	if err != nil {
+		return err
+	}
+	return ch.auditAtHome(ctx, next.UserID, audit.UserEmailChanged, r.from(ctx, audit.None().Value("email", own.Email, next.Email)))
 }
 
 // unknownLink is what whoever comes with a link hears where there is none such.

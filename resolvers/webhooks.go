@@ -293,8 +293,8 @@ type DeleteWebhookDestinationInput struct {
 // DeleteWebhookDestinationPayload tells what DeleteWebhookDestination removed.
 type DeleteWebhookDestinationPayload struct{ DeletedID globalid.ID }
 
-// DeleteWebhookDestination removes a destination and its secret. Deliveries that are on their way
-// end as failed; the log stays.
+// DeleteWebhookDestination removes a destination. Deliveries that are on their way end as failed; the log stays, and so does the
+// secret for as long as the destination can be brought back.
 func (m Mutation) DeleteWebhookDestination(ctx context.Context, in DeleteWebhookDestinationInput) (*DeleteWebhookDestinationPayload, error) {
 	c, err := m.may(ctx, rule.DeleteWebhookDestination)
 	if err != nil {
@@ -307,6 +307,38 @@ func (m Mutation) DeleteWebhookDestination(ctx context.Context, in DeleteWebhook
 		}
 		out.DeletedID = d.GlobalID()
 		return audit.Removed(d).Secret("secret", true, false), tx.DeleteDestination(ctx, d.ID)
+	})
+	return out, err
+}
+
+// RestoreWebhookDestinationInput is a deleted destination to bring back.
+type RestoreWebhookDestinationInput struct{ ID globalid.ID }
+
+// RestoreWebhookDestinationPayload is what RestoreWebhookDestination brought back.
+type RestoreWebhookDestinationPayload struct{ Destination *db.Destination }
+
+// RestoreWebhookDestination brings a destination back, with its secret, that was deleted within the last 30 days. Who may not
+// subscribe to what it is told can't bring it back.
+func (m Mutation) RestoreWebhookDestination(ctx context.Context, in RestoreWebhookDestinationInput) (*RestoreWebhookDestinationPayload, error) {
+	c, err := m.may(ctx, rule.RestoreWebhookDestination)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("WebhookDestination", "id")
+	if err != nil {
+		return nil, err
+	}
+	out := &RestoreWebhookDestinationPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		d, err := tx.RestoreDestination(ctx, c.Scope(), id)
+		if err != nil {
+			return missing(err, "deleted destination", id)
+		}
+		if err := mayRedirect(ctx, tx, c, d, d); err != nil {
+			return err
+		}
+		out.Destination = d
+		return ch.audit(d.CustomerID, audit.DestinationRestored, d, audit.Created(d).Secret("secret", false, true))
 	})
 	return out, err
 }

@@ -209,10 +209,20 @@ func (a *api) registerAgents() {
 	})
 	add(a, operation{
 		id: "deleteAgent", conditions: byMatch, rule: rule.DeleteAgent, method: http.MethodDelete, path: agentPath, tag: tagAgents, errors: notFound,
-		summary: "Delete an agent", description: "Removes an agent. Runs under way go on to their end.",
+		summary: "Delete an agent", description: "Removes an agent; for 30 days it can be restored. Runs under way go on to their end.",
 	}, func(ctx context.Context, in *AgentPath) (*struct{}, error) {
 		_, err := a.mutations().DeleteAgent(ctx, resolvers.DeleteAgentInput{ID: in.id(), IfVersion: ifMatch(ctx)})
 		return nil, err
+	})
+	add(a, operation{
+		id: "restoreAgent", rule: rule.RestoreAgent, method: http.MethodPost, path: agentPath + "/restore", tag: tagAgents, errors: notFound, status: http.StatusOK,
+		summary: "Restore a deleted agent", description: "Brings an agent back, as it was, that was deleted within the last 30 days.",
+	}, func(ctx context.Context, in *AgentPath) (*tagged[agent], error) {
+		out, err := a.mutations().RestoreAgent(ctx, resolvers.RestoreAgentInput{ID: in.id()})
+		if err != nil {
+			return nil, err
+		}
+		return agentAnswer(ctx, out.Agent)
 	})
 	add(a, operation{
 		id: "checkDiagram", rule: rule.DiagramCheck, method: http.MethodPost, path: agentsPath + "/check", tag: tagAgents, status: http.StatusOK,

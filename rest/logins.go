@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"canopy/db"
 	"canopy/internal/globalid"
 	"canopy/resolvers"
@@ -48,9 +50,12 @@ type resetInput struct {
 	} `nameHint:"ResetRequest"`
 }
 
+// settledEmail is an answer whose status tells whether the other address has to confirm, too.
+type settledEmail struct{ Status int }
+
 type settleEmailInput struct {
 	Body struct {
-		Token string `json:"token" doc:"The token that the new address was sent, or that of the old one"`
+		Token string `json:"token" doc:"A token that one of the two addresses was sent"`
 	} `nameHint:"SettleEmailRequest"`
 }
 
@@ -68,9 +73,14 @@ func (a *api) registerLogins() {
 	})
 	add(a, operation{
 		id: "settleEmail", method: http.MethodPost, path: "/auth/email", tag: tagLogin, public: true,
-		summary: "Confirm or stop a change of an address", description: "With the token that the new address was sent, it takes the place of the old one; with that of the old one, it does not. Changes are begun by the mutation requestEmailChange.",
-	}, func(ctx context.Context, in *settleEmailInput) (*struct{}, error) {
-		return nil, a.r.SettleEmail(ctx, in.Body.Token)
+		summary: "Confirm or stop a change of an address", description: "Both addresses are sent a token that confirms the change, and the old one another that stops it: 202 while the other address has to confirm it, too, 204 once it is changed or stopped. Changes are begun by the mutation requestEmailChange.",
+		status: http.StatusNoContent, responses: map[string]*huma.Response{"202": {Description: "Confirmed; the other address has to confirm it, too"}},
+	}, func(ctx context.Context, in *settleEmailInput) (*settledEmail, error) {
+		settled, err := a.r.SettleEmail(ctx, in.Body.Token)
+		if settled {
+			return &settledEmail{http.StatusNoContent}, err
+		}
+		return &settledEmail{http.StatusAccepted}, err
 	})
 	add(a, operation{
 		id: "requestReset", method: http.MethodPost, path: "/auth/reset", tag: tagLogin, public: true, errors: []int{http.StatusTooManyRequests},

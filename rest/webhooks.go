@@ -204,10 +204,20 @@ func (a *api) registerDestination() {
 	})
 	add(a, operation{
 		id: "deleteWebhookDestination", conditions: byMatch, rule: rule.DeleteWebhookDestination, method: http.MethodDelete, path: path, tag: tagWebhooks, errors: notFound,
-		summary: "Delete a destination", description: "Removes a destination and its secret. Deliveries on their way end as failed; the log stays.",
+		summary: "Delete a destination", description: "Removes a destination; for 30 days it can be restored. Deliveries on their way end as failed; the log stays.",
 	}, func(ctx context.Context, in *DestinationPath) (*struct{}, error) {
 		_, err := a.mutations().DeleteWebhookDestination(ctx, resolvers.DeleteWebhookDestinationInput{ID: in.id(), IfVersion: ifMatch(ctx)})
 		return nil, err
+	})
+	add(a, operation{
+		id: "restoreWebhookDestination", rule: rule.RestoreWebhookDestination, method: http.MethodPost, path: path + "/restore", tag: tagWebhooks, errors: notFound, status: http.StatusOK,
+		summary: "Restore a deleted destination", description: "Brings a destination back, with its secret, that was deleted within the last 30 days. What happened meanwhile is not sent to it.",
+	}, func(ctx context.Context, in *DestinationPath) (*tagged[Destination], error) {
+		out, err := a.mutations().RestoreWebhookDestination(ctx, resolvers.RestoreWebhookDestinationInput{ID: in.id()})
+		if err != nil {
+			return nil, err
+		}
+		return shownDestination(ctx, out.Destination, nil)
 	})
 	add(a, operation{
 		id: "rotateWebhookSecret", rule: rule.RotateWebhookSecret, method: http.MethodPost, path: path + "/rotate-secret", tag: tagWebhooks, errors: notFound, status: http.StatusOK,

@@ -71,7 +71,7 @@ func readFile[T any](dir fs.FS, name string, parse func(io.Reader) (T, error)) (
 }
 
 // parseRecords reads records of the form ".I id" with fields .T, .A, .B and .W, and keeps title and
-// words. Where the words begin with the title, as most do, it is not told twice.
+// words, one after the other as they stand: most words begin with the title again, for every search that is compared alike.
 func parseRecords(r io.Reader) ([]entry, error) {
 	var texts []entry
 	var title, words strings.Builder
@@ -81,10 +81,7 @@ func parseRecords(r io.Reader) ([]entry, error) {
 			return
 		}
 		head, body := strings.TrimSpace(title.String()), strings.TrimSpace(words.String())
-		if !strings.HasPrefix(body, head) {
-			body = head + "\n" + body
-		}
-		texts[len(texts)-1].Title, texts[len(texts)-1].Text = head, body
+		texts[len(texts)-1].Title, texts[len(texts)-1].Text = head, strings.TrimPrefix(head+"\n"+body, "\n")
 		title.Reset()
 		words.Reset()
 	}

@@ -65,7 +65,7 @@ func TestCranfield(t *testing.T) {
 	if len(c.Documents) != 4 || len(c.Queries) != 3 {
 		t.Fatalf("%d documents, %d queries", len(c.Documents), len(c.Queries))
 	}
-	if want := "wings in a slipstream\nlift of a wing behind a propeller"; c.Documents[0].Text != want {
+	if want := "wings in a slipstream\nwings in a slipstream\nlift of a wing behind a propeller"; c.Documents[0].Text != want {
 		t.Errorf("document 1 is %q, want %q", c.Documents[0].Text, want)
 	}
 	if want := "heat transfer\nconduction of heat in composite slabs"; c.Documents[1].Text != want {

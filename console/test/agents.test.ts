@@ -208,9 +208,9 @@ test("rename, disable, take back and delete; in German", async (t) => {
   await page.getByText("ausgeschaltet").waitFor();
   await more.click();
   await page.getByRole("menuitem", { name: "Löschen" }).click();
-  const dialog = page.getByRole("dialog", { name: "Vergangen löschen?" });
-  await accessible(page, "agent-delete");
-  await dialog.getByRole("button", { name: "Löschen" }).click();
   await page.getByText("Vergangen ist gelöscht").waitFor();
   await page.getByRole("option", { name: /Vergangen/ }).waitFor({ state: "detached" });
+  await accessible(page, "agent-deleted");
+  await page.getByRole("alert").filter({ hasText: "ist gelöscht" }).getByRole("button", { name: "Rückgängig" }).click();
+  await page.getByRole("option", { name: /Vergangen/ }).waitFor();
 });

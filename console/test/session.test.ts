@@ -75,6 +75,12 @@ test("two-factor: on, by its code, by a recovery code, off", async (t) => {
   await signIn(page, jonas, "/console/profile");
   await page.getByText("this one").waitFor();
   await accessible(page, "profile");
+  const address = page.getByRole("region", { name: "Change the address" });
+  await address.getByLabel("New address").fill("jonas@elsewhere.example");
+  await address.getByLabel("Current password").fill(jonas.password);
+  await address.getByRole("button", { name: "Change the address" }).click();
+  await address.getByText("Both addresses are sent a link.").waitFor();
+  assert.notEqual(await linkFor(jonas.email, "email="), await linkFor("jonas@elsewhere.example", "email="));
   await page.getByRole("button", { name: "Turn on" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Current password").fill(jonas.password);

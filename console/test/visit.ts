@@ -61,14 +61,14 @@ export async function pdfOf(t: TestContext, texts: readonly string[]): Promise<B
   return paper.pdf();
 }
 
-/** The newest link that somebody was sent by mail, once there is one. */
-export async function linkFor(email: string): Promise<string> {
+/** The newest link that somebody was sent by mail, once there is one; of a kind, as the fragment begins. */
+export async function linkFor(email: string, kind = ""): Promise<string> {
   const folder = setting("MAILS");
   for (let tries = 0; tries < 100; tries++) {
     const mails = existsSync(folder) ? readdirSync(folder).sort().reverse() : [];
     for (const name of mails) {
       const mail = readFileSync(join(folder, name), "utf8").replace(/=\r?\n/g, "").replace(/=([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
-      const link = new RegExp(`^To:.*${email}`, "mi").test(mail) && /https?:\/\/\S+#\S+/.exec(mail)?.[0];
+      const link = new RegExp(`^To:.*${email}`, "mi").test(mail) && new RegExp(`https?://\\S+#${kind}\\S+`).exec(mail)?.[0];
       if (link) return link;
     }
     await new Promise((done) => setTimeout(done, 100));

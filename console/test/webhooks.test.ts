@@ -122,6 +122,8 @@ test("change a destination, rotate its secret, verify signatures, turn it off an
   await accessible(page, "webhooks-delete");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("option", { name: /Zoë/ }).waitFor({ state: "detached" });
+  await page.getByRole("alert").filter({ hasText: "is deleted" }).getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("option", { name: /Zoë/ }).waitFor();
 });
 
 test("the catalogue, with an example and a schema; who may only look sees no way to change", async (t) => {

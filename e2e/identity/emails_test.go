@@ -53,9 +53,14 @@ func TestEmailChange(t *testing.T) {
 	stop := addressToken(t, s, "greta@alpine.example", "stop")
 	login("greta@alpine.example", 200) // it counts once it is confirmed
 	s.Must(400, "POST", "/auth/setup", "", map[string]any{"token": token, "password": platform.NewPassword + "2"})
-	settle(token, 204)
-	settle(token, 400)
-	settle(stop, 400)
+	agree := addressToken(t, s, "greta@alpine.example", "email")
+	settle(token, 202) // both have to confirm it
+	settle(token, 202)
+	login("greta@alpine.example", 200)
+	settle(agree, 204)
+	for _, used := range []string{token, agree, stop} {
+		settle(used, 400)
+	}
 	login("greta@alpine.example", 401)
 	login("new@alpine.example", 200)
 	if got := s.MustGQL(own.Token, `{ me { email } }`, nil); platform.Member(t, got, "me.email") != "new@alpine.example" {
@@ -65,9 +70,20 @@ func TestEmailChange(t *testing.T) {
 		s.MustGQL(own.Token, requestEmailChange, ask("foe@evil.example", platform.NewPassword))
 		token := addressToken(t, s, "foe@evil.example", "email")
 		stop := addressToken(t, s, "new@alpine.example", "stop")
+		settle(token, 202)
 		settle(stop, 204)
 		settle(token, 400)
 		login("new@alpine.example", 200)
+	})
+	t.Run("confirmed by the old address first", func(t *testing.T) {
+		for _, to := range []string{"first@alpine.example", "new@alpine.example"} {
+			from := platform.Member(t, s.MustGQL(own.Token, `{ me { email } }`, nil), "me.email").(string)
+			s.MustGQL(own.Token, requestEmailChange, ask(to, platform.NewPassword))
+			settle(addressToken(t, s, from, "email"), 202)
+			settle(addressToken(t, s, to, "email"), 204)
+			login(to, 200)
+			s.SQL(`DELETE FROM mail_outbox`)
+		}
 	})
 	t.Run("one at a time, for a day", func(t *testing.T) {
 		s.MustGQL(own.Token, requestEmailChange, ask("a@alpine.example", platform.NewPassword))
@@ -92,6 +108,7 @@ func TestEmailChange(t *testing.T) {
 		s.MustGQL(own.Token, requestEmailChange, ask("late@alpine.example", platform.NewPassword))
 		token := addressToken(t, s, "late@alpine.example", "email")
 		s.Must(201, "POST", "/tenant/user", s.Root(), map[string]any{"email": "LATE@alpine.example"})
+		settle(addressToken(t, s, "new@alpine.example", "email"), 202)
 		settle(token, 400)
 		login("new@alpine.example", 200)
 	})
@@ -104,11 +121,11 @@ func TestEmailChange(t *testing.T) {
 	})
 	t.Run("told in the log", func(t *testing.T) {
 		var told string
-		s.Look(&told, `SELECT details->>'email' FROM audit_events WHERE action = 'user.emailChanged'`)
+		s.Look(&told, `SELECT details->>'email' FROM audit_events WHERE action = 'user.emailChanged' ORDER BY id LIMIT 1`)
 		if told != `{"new": "new@alpine.example", "old": "greta@alpine.example"}` {
 			t.Error(told)
 		}
-		if n := s.Number(`SELECT count(DISTINCT action) FROM audit_events WHERE action IN ('user.emailChangeRequested', 'user.emailChangeStopped')`); n != 2 {
+		if n := s.Number(`SELECT count(DISTINCT action) FROM audit_events WHERE action IN ('user.emailChangeRequested', 'user.emailChangeConfirmed', 'user.emailChangeStopped')`); n != 3 {
 			t.Errorf("%d kinds", n)
 		}
 	})

@@ -83,6 +83,18 @@ func (y *yard) freshDestination(a *ask) int64 {
 	})
 }
 
+func (y *yard) aDeletedAgent(a *ask) int64 {
+	id := y.freshAgent(a)
+	a.SQL(`UPDATE agents SET deleted_at = now() WHERE id = $1`, id)
+	return id
+}
+
+func (y *yard) aDeletedDestination(a *ask) int64 {
+	id := y.freshDestination(a)
+	a.SQL(`UPDATE webhook_destinations SET deleted_at = now() WHERE id = $1`, id)
+	return id
+}
+
 func (y *yard) freshDelivery(a *ask) int64 {
 	return a.or(func() int64 {
 		made, err := a.m.TestWebhookDestination(y.owner, resolvers.TestWebhookDestinationInput{ID: globalid.ID{Int: y.freshDestination(a)}, Type: "run.started"})
@@ -118,6 +130,7 @@ func (y *yard) restRows() []restRow {
 		{op: "getAgent", path: onAgent, want: within},
 		{op: "updateAgent", path: onAgent, body: func(a *ask) any { return object{"name": a.unique()} }, want: within},
 		{op: "deleteAgent", path: onAgent, want: within},
+		{op: "restoreAgent", path: func(a *ask) []any { return []any{y.aDeletedAgent(a)} }, want: within},
 		{op: "publishAgent", path: onAgent, want: within},
 		{op: "unpublishAgent", path: onAgent, want: within},
 		{op: "enableAgent", path: onAgent, want: within},
@@ -146,6 +159,7 @@ func (y *yard) restRows() []restRow {
 		{op: "getWebhookDestination", path: onDestination, want: within},
 		{op: "updateWebhookDestination", path: onDestination, body: func(a *ask) any { return object{"name": a.unique()} }, want: within},
 		{op: "deleteWebhookDestination", path: onDestination, want: within},
+		{op: "restoreWebhookDestination", path: func(a *ask) []any { return []any{y.aDeletedDestination(a)} }, want: within},
 		{op: "rotateWebhookSecret", path: onDestination, body: func(*ask) any { return object{} }, want: within},
 		{op: "testWebhookDestination", path: onDestination, body: func(*ask) any { return object{"type": "run.failed"} }, want: within},
 		{op: "recoverWebhookDeliveries", path: onDestination, body: func(*ask) any { return object{"since": "2026-01-01T00:00:00Z"} }, want: within},
@@ -225,6 +239,7 @@ func (y *yard) graphRows() []graphRow {
 		mutate("enableAgent", `agent { name }`, byAgent, within),
 		mutate("disableAgent", `agent { name }`, byAgent, within),
 		mutate("deleteAgent", `deletedId`, byAgent, within),
+		mutate("restoreAgent", `agent { name }`, func(a *ask) object { return object{"id": y.aDeletedAgent(a)} }, within),
 		mutate("startRun", `jobKey`, func(a *ask) object { return object{"agentId": y.freshAgent(a)} }, within),
 		mutate("cancelRun", `run { status }`, func(a *ask) object { return object{"jobKey": y.jobKey(a)} }, within),
 		mutate("createSecret", `secret { name }`, func(a *ask) object {
@@ -242,6 +257,7 @@ func (y *yard) graphRows() []graphRow {
 			return object{"id": y.freshDestination(a), "name": a.unique()}
 		}, within),
 		mutate("deleteWebhookDestination", `deletedId`, byDestination, within),
+		mutate("restoreWebhookDestination", `destination { name }`, func(a *ask) object { return object{"id": y.aDeletedDestination(a)} }, within),
 		mutate("rotateWebhookSecret", `secret`, byDestination, within),
 		mutate("testWebhookDestination", `delivery { payload }`, func(a *ask) object {
 			return object{"id": y.freshDestination(a), "type": "run.started"}

@@ -197,7 +197,7 @@ var byThePlatform = []audit.Action{
 	audit.DestinationDisabled, audit.CustomerErased, audit.CustomerImported, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
 	audit.PasskeyCreated, audit.PasskeyUpdated, audit.PasskeyDeleted,
 	audit.UserTotpReset, audit.UserCodesRegenerated, audit.UserIdentityLinked, audit.UserProvisioned, audit.CustomerDomainLost, audit.IdentityProviderSignInFailed,
-	audit.InvitationAccepted, audit.InvitationDeclined, audit.UserEmailRequested, audit.UserEmailChanged, audit.UserEmailStopped, audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,
+	audit.InvitationAccepted, audit.InvitationDeclined, audit.UserEmailRequested, audit.UserEmailConfirmed, audit.UserEmailChanged, audit.UserEmailStopped, audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,
 	audit.UserSignedIn, audit.UserSignInFailed, audit.UserSetUp, audit.UserResetRequested, audit.UserPasswordReset,
 }
 

@@ -82,7 +82,7 @@ func (b *badInput) publicRows() []restRow {
 		{op: "settleEmail", body: func(a *ask) any {
 			link := secret.NewLinkToken()
 			change := db.EmailChange{UserID: a.shared, Email: "new@elsewhere.example"}
-			a.ok(a.App.Store.InsertEmailChange(a.ctx, change, secret.HashSecret(link), secret.HashSecret(link+"!"), time.Now().Add(time.Hour)))
+			a.ok(a.App.Store.InsertEmailChange(a.ctx, change, db.ChangeHashes{Confirm: secret.HashSecret(link), Agree: secret.HashSecret(link + "?"), Stop: secret.HashSecret(link + "!")}, time.Now().Add(time.Hour)))
 			return object{"token": link}
 		}},
 		{op: "signOut", body: func(*ask) any { return object{"refreshToken": b.refreshToken()} }},

@@ -48,6 +48,7 @@ func TestFinding(t *testing.T) {
 	s := platform.Start(t)
 	root, top := s.Root(), orchard(s)
 	apple := s.Number(`SELECT id FROM customers WHERE name = 'Apple' AND parent_id = $1`, top)
+	s.SQL(`UPDATE customers SET suspended = true WHERE name = 'quince' AND parent_id = $1`, apple)
 	for _, c := range []struct {
 		list, member, filter, order, want string
 		// rest is the same by REST: a path, and a member of each entry; empty where it has no such list.
@@ -66,6 +67,8 @@ func TestFinding(t *testing.T) {
 		{"users", "email", fmt.Sprintf(`{customerId: %d}`, apple), `[{field: EMAIL}]`, "bob@apple.example zoe@apple.example", fmt.Sprintf("/tenant/users/{c}?customerId=%d&orderBy=email", apple), "email"},
 		{"users", "email", `{lastAccessSince: "2026-01-01T00:00:00Z", hasPassword: true}`, `[{field: EMAIL}]`, "zoe@apple.example zoe@medlar.example zoe@pear.example zoe@quince.example", "/tenant/users/{c}?subtree=true&lastAccessSince=2026-01-01T00:00:00Z&orderBy=email", "email"},
 		{"users", "email", `{lastAccessSince: "2026-02-01T00:00:00Z"}`, `[]`, "", "/tenant/users/{c}?subtree=true&lastAccessSince=2026-02-01T00:00:00Z", "email"},
+		{"customers", "name", `{level: 4}`, `[{field: STATUS, direction: DESC}, {field: NAME}]`, "quince Medlar", "/tenant/customers/{c}?level=4&orderBy=-status,name", "name"},
+		{"customers", "name", `{status: SUSPENDED}`, `[{field: STATUS}]`, "quince", "/tenant/customers/{c}?status=suspended&orderBy=status", "name"},
 		{"permissions", "user.email", `{disabled: true}`, `[{field: ID}]`, "bob@pear.example bob@apple.example bob@quince.example bob@medlar.example", "", ""},
 		{"permissions", "disabled", fmt.Sprintf(`{customerId: %d}`, apple), `[{field: LAST_ACCESS, direction: DESC}]`, "false true", fmt.Sprintf("/v1/permissions?customerId=%d&subtree=false&orderBy=-lastAccess", apple), "disabled"},
 	} {
@@ -110,6 +113,7 @@ func TestPagesGoBothWays(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	root, top := s.Root(), orchard(s)
+	s.SQL(`UPDATE customers SET suspended = true WHERE name IN ('pear', 'quince') AND $1 = ANY (lineage)`, top)
 	const page = `query($c: ID, $f: Int, $a: String, $l: Int, $b: String) { %s(customerId: $c, orderBy: %s, first: $f, after: $a, last: $l, before: $b) {
 		pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { databaseId } } }`
 	for _, c := range []struct{ list, order string }{
@@ -117,6 +121,8 @@ func TestPagesGoBothWays(t *testing.T) {
 		{"customers", "[{field: NAME}]"},
 		{"customers", "[{field: NAME, direction: DESC}, {field: CREATED_AT}]"},
 		{"customers", "[{field: CREATED_AT, direction: DESC}]"},
+		{"customers", "[{field: STATUS}]"},
+		{"customers", "[{field: STATUS, direction: DESC}, {field: NAME}]"},
 		{"users", "[{field: NAME}]"},
 		{"users", "[{field: NAME}, {field: ID, direction: DESC}]"},
 		{"permissions", "[{field: LAST_ACCESS}]"},

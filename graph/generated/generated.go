@@ -273,6 +273,7 @@ type MutationResolver interface {
 	EnableAgent(ctx context.Context, input resolvers.EnableAgentInput) (*resolvers.EnableAgentPayload, error)
 	DisableAgent(ctx context.Context, input resolvers.DisableAgentInput) (*resolvers.DisableAgentPayload, error)
 	DeleteAgent(ctx context.Context, input resolvers.DeleteAgentInput) (*resolvers.DeleteAgentPayload, error)
+	RestoreAgent(ctx context.Context, input resolvers.RestoreAgentInput) (*resolvers.RestoreAgentPayload, error)
 	StartRun(ctx context.Context, input resolvers.StartRunInput) (*resolvers.StartRunPayload, error)
 	CancelRun(ctx context.Context, input resolvers.CancelRunInput) (*resolvers.CancelRunPayload, error)
 	CreateSecret(ctx context.Context, input resolvers.CreateSecretInput) (*resolvers.CreateSecretPayload, error)
@@ -288,6 +289,7 @@ type MutationResolver interface {
 	CreateWebhookDestination(ctx context.Context, input resolvers.CreateWebhookDestinationInput) (*resolvers.CreateWebhookDestinationPayload, error)
 	UpdateWebhookDestination(ctx context.Context, input resolvers.UpdateWebhookDestinationInput) (*resolvers.UpdateWebhookDestinationPayload, error)
 	DeleteWebhookDestination(ctx context.Context, input resolvers.DeleteWebhookDestinationInput) (*resolvers.DeleteWebhookDestinationPayload, error)
+	RestoreWebhookDestination(ctx context.Context, input resolvers.RestoreWebhookDestinationInput) (*resolvers.RestoreWebhookDestinationPayload, error)
 	RotateWebhookSecret(ctx context.Context, input resolvers.RotateWebhookSecretInput) (*resolvers.RotateWebhookSecretPayload, error)
 	TestWebhookDestination(ctx context.Context, input resolvers.TestWebhookDestinationInput) (*resolvers.TestWebhookDestinationPayload, error)
 	ResendWebhookDelivery(ctx context.Context, input resolvers.ResendWebhookDeliveryInput) (*resolvers.ResendWebhookDeliveryPayload, error)
@@ -980,6 +982,8 @@ enum CustomerOrderField {
   NAME
   "By when it was made."
   CREATED_AT
+  "By status: the active ones first."
+  STATUS
 }
 
 "An order of companies."
@@ -2560,6 +2564,8 @@ enum RunOrderField {
   ID
   "By when it began."
   CREATED_AT
+  "By status, by its letters, and then by when it began."
+  STATUS
 }
 
 "An order of runs."
@@ -2906,6 +2912,8 @@ enum WebhookDeliveryOrderField {
   ID
   "By when it was written."
   CREATED_AT
+  "By status, by its letters, and then by when it was written."
+  STATUS
 }
 
 "An order of deliveries."
@@ -3444,8 +3452,8 @@ type Mutation {
   """
   changePassword("The passwords." input: ChangePasswordInput!): ChangePasswordPayload @needs
   """
-  Begins a change of the caller's address: the new one is sent a link that confirms it, the old one a link that stops it, good for
-  24 hours. For a token of a person's login. Takes a token for any application.
+  Begins a change of the caller's address: both are sent a link that confirms it, and the old one another that stops it, good for
+  24 hours. It changes once both have confirmed it. For a token of a person's login. Takes a token for any application.
   """
   requestEmailChange("The address." input: RequestEmailChangeInput!): RequestEmailChangePayload @needs
   "Ends a session of the caller's: its access tokens stop working at the next request. For a token of a person's login. Takes a token for any application."
@@ -3491,8 +3499,10 @@ type Mutation {
   enableAgent("The agent." input: EnableAgentInput!): EnableAgentPayload @needs(app: [BUILDER], right: "agent.write")
   "Keeps an agent from being run; one that is disabled stays as it is. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   disableAgent("The agent." input: DisableAgentInput!): DisableAgentPayload @needs(app: [BUILDER], right: "agent.write")
-  "Removes an agent; its runs stay readable. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  "Removes an agent; its runs stay readable. ` + "`" + `restoreAgent` + "`" + ` brings it back for 30 days. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   deleteAgent("The agent." input: DeleteAgentInput!): DeleteAgentPayload @needs(app: [BUILDER], right: "agent.write")
+  "Brings an agent back, as it was, that was deleted within the last 30 days. ` + "`" + `agent.created` + "`" + ` is told again, and ` + "`" + `agent.enabled` + "`" + ` where it is enabled. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  restoreAgent("The agent." input: RestoreAgentInput!): RestoreAgentPayload @needs(app: [BUILDER], right: "agent.write")
   "Begins a run of an agent's published revision, in the background. Needs the right ` + "`" + `agent.run` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   startRun("What to run." input: StartRunInput!): StartRunPayload @needs(app: [BUILDER, ASSISTANT], right: "agent.run")
   "Ends a run as failed. Needs the right ` + "`" + `agent.run` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
@@ -3521,8 +3531,10 @@ type Mutation {
   createWebhookDestination("The destination." input: CreateWebhookDestinationInput!): CreateWebhookDestinationPayload @needs(right: "webhook.write")
   "Changes a destination. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
   updateWebhookDestination("The change." input: UpdateWebhookDestinationInput!): UpdateWebhookDestinationPayload @needs(right: "webhook.write")
-  "Removes a destination; its log stays. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
+  "Removes a destination; its log stays. ` + "`" + `restoreWebhookDestination` + "`" + ` brings it back for 30 days. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
   deleteWebhookDestination("The destination." input: DeleteWebhookDestinationInput!): DeleteWebhookDestinationPayload @needs(right: "webhook.write")
+  "Brings a destination back, with its secret, that was deleted within the last 30 days. What happened meanwhile is not sent to it. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
+  restoreWebhookDestination("The destination." input: RestoreWebhookDestinationInput!): RestoreWebhookDestinationPayload @needs(right: "webhook.write")
   "Gives a destination a new signing secret, shown this once. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
   rotateWebhookSecret("The destination." input: RotateWebhookSecretInput!): RotateWebhookSecretPayload @needs(right: "webhook.write")
   "Sends the catalog's example of an event to a destination. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
@@ -4817,6 +4829,18 @@ type DeleteAgentPayload {
   deletedId: ID!
 }
 
+"A deleted agent to bring back."
+input RestoreAgentInput {
+  "The agent."
+  id: ID!
+}
+
+"What ` + "`" + `restoreAgent` + "`" + ` brought back."
+type RestoreAgentPayload {
+  "The agent."
+  agent: Agent!
+}
+
 "What to run."
 input StartRunInput {
   "The agent."
@@ -4905,6 +4929,18 @@ input DeleteWebhookDestinationInput {
 type DeleteWebhookDestinationPayload {
   "Global id of what is gone."
   deletedId: ID!
+}
+
+"A deleted destination to bring back."
+input RestoreWebhookDestinationInput {
+  "The destination."
+  id: ID!
+}
+
+"What ` + "`" + `restoreWebhookDestination` + "`" + ` brought back."
+type RestoreWebhookDestinationPayload {
+  "The destination."
+  destination: WebhookDestination!
 }
 
 "A destination to give a new secret."
@@ -6465,12 +6501,40 @@ func (ec *executionContext) field_Mutation_resendWebhookDelivery_args(ctx contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_restoreAgent_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RestoreAgentInput, error) {
+			return ec.unmarshalNRestoreAgentInput2canopyᚋresolversᚐRestoreAgentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_restoreCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
 			return ec.unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_restoreWebhookDestination_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RestoreWebhookDestinationInput, error) {
+			return ec.unmarshalNRestoreWebhookDestinationInput2canopyᚋresolversᚐRestoreWebhookDestinationInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -17114,6 +17178,47 @@ func (ec *executionContext) fieldContext_Mutation_deleteAgent(ctx context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_restoreAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_restoreAgent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RestoreAgent(ctx, fc.Args["input"].(resolvers.RestoreAgentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RestoreAgentPayload) graphql.Marshaler {
+			return ec.marshalORestoreAgentPayload2ᚖcanopyᚋresolversᚐRestoreAgentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_restoreAgent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_restoreAgent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_startRun(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -17723,6 +17828,47 @@ func (ec *executionContext) fieldContext_Mutation_deleteWebhookDestination(ctx c
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_restoreWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_restoreWebhookDestination(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RestoreWebhookDestination(ctx, fc.Args["input"].(resolvers.RestoreWebhookDestinationInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RestoreWebhookDestinationPayload) graphql.Marshaler {
+			return ec.marshalORestoreWebhookDestinationPayload2ᚖcanopyᚋresolversᚐRestoreWebhookDestinationPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_restoreWebhookDestination(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_restoreWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -20650,6 +20796,35 @@ func (ec *executionContext) fieldContext_ResendWebhookDeliveryPayload_delivery(_
 	return fc, nil
 }
 
+func (ec *executionContext) _RestoreAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreAgentPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreAgentPayload_agent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Agent, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
+			return ec.marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreAgentPayload_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RestoreAgentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _RestoreCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreCustomerPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -20672,6 +20847,35 @@ func (ec *executionContext) _RestoreCustomerPayload_customer(ctx context.Context
 func (ec *executionContext) fieldContext_RestoreCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "RestoreCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RestoreWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreWebhookDestinationPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreWebhookDestinationPayload_destination(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Destination, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
+			return ec.marshalNWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreWebhookDestinationPayload_destination(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RestoreWebhookDestinationPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -27639,8 +27843,68 @@ func (ec *executionContext) unmarshalInputResendWebhookDeliveryInput(ctx context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRestoreAgentInput(ctx context.Context, obj any) (resolvers.RestoreAgentInput, error) {
+	var it resolvers.RestoreAgentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRestoreCustomerInput(ctx context.Context, obj any) (resolvers.RestoreCustomerInput, error) {
 	var it resolvers.RestoreCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRestoreWebhookDestinationInput(ctx context.Context, obj any) (resolvers.RestoreWebhookDestinationInput, error) {
+	var it resolvers.RestoreWebhookDestinationInput
 	if obj == nil {
 		return it, nil
 	}
@@ -35522,6 +35786,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "restoreAgent":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_restoreAgent(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "startRun":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_startRun(ctx, field)
@@ -35623,6 +35894,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteWebhookDestination":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteWebhookDestination(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "restoreWebhookDestination":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_restoreWebhookDestination(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -37179,6 +37457,45 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, s
 	return out
 }
 
+var restoreAgentPayloadImplementors = []string{"RestoreAgentPayload"}
+
+func (ec *executionContext) _RestoreAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreAgentPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreAgentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreAgentPayload")
+		case "agent":
+			out.Values[i] = ec._RestoreAgentPayload_agent(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var restoreCustomerPayloadImplementors = []string{"RestoreCustomerPayload"}
 
 func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreCustomerPayload) graphql.Marshaler {
@@ -37192,6 +37509,45 @@ func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast
 			out.Values[i] = graphql.MarshalString("RestoreCustomerPayload")
 		case "customer":
 			out.Values[i] = ec._RestoreCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var restoreWebhookDestinationPayloadImplementors = []string{"RestoreWebhookDestinationPayload"}
+
+func (ec *executionContext) _RestoreWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreWebhookDestinationPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreWebhookDestinationPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreWebhookDestinationPayload")
+		case "destination":
+			out.Values[i] = ec._RestoreWebhookDestinationPayload_destination(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -42782,8 +43138,18 @@ func (ec *executionContext) unmarshalNResendWebhookDeliveryInput2canopyᚋresolv
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNRestoreAgentInput2canopyᚋresolversᚐRestoreAgentInput(ctx context.Context, v any) (resolvers.RestoreAgentInput, error) {
+	res, err := ec.unmarshalInputRestoreAgentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
 	res, err := ec.unmarshalInputRestoreCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRestoreWebhookDestinationInput2canopyᚋresolversᚐRestoreWebhookDestinationInput(ctx context.Context, v any) (resolvers.RestoreWebhookDestinationInput, error) {
+	res, err := ec.unmarshalInputRestoreWebhookDestinationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -44959,11 +45325,25 @@ func (ec *executionContext) marshalOResendWebhookDeliveryPayload2ᚖcanopyᚋres
 	return ec._ResendWebhookDeliveryPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalORestoreAgentPayload2ᚖcanopyᚋresolversᚐRestoreAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreAgentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreAgentPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalORestoreCustomerPayload2ᚖcanopyᚋresolversᚐRestoreCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreCustomerPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._RestoreCustomerPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreWebhookDestinationPayload2ᚖcanopyᚋresolversᚐRestoreWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreWebhookDestinationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreWebhookDestinationPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOResumeCustomerPayload2ᚖcanopyᚋresolversᚐResumeCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ResumeCustomerPayload) graphql.Marshaler {

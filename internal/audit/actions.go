@@ -59,7 +59,8 @@ var (
 
 	UserPasswordChanged = action("user.passwordChanged", "A user changes the password, with the one before it.")
 	UserEmailRequested  = action("user.emailChangeRequested", "A user asks for a change of the address.")
-	UserEmailChanged    = action("user.emailChanged", "A user's new address is confirmed.")
+	UserEmailConfirmed  = action("user.emailChangeConfirmed", "One of the two addresses confirms a change of a user's address.")
+	UserEmailChanged    = action("user.emailChanged", "A user's new address is confirmed by both.")
 	UserEmailStopped    = action("user.emailChangeStopped", "A change of a user's address is stopped by the one before.")
 	UserSessionsEnded   = action("user.sessionsEnded", "A user ends several sessions of its own.")
 	SessionEnded        = action("session.ended", "A user signs out or ends a session, or it is ended because its refresh token was used twice.")
@@ -118,6 +119,7 @@ var (
 	AgentEnabled     = action("agent.enabled", "An agent is enabled.")
 	AgentDisabled    = action("agent.disabled", "An agent is disabled.")
 	AgentDeleted     = action("agent.deleted", "An agent is removed.")
+	AgentRestored    = action("agent.restored", "A removed agent is brought back.")
 	RunStarted       = action("run.started", "A run is started.")
 	RunCancelled     = action("run.cancelled", "A run is cancelled.")
 
@@ -129,6 +131,7 @@ var (
 	DestinationUpdated   = action("webhookDestination.updated", "A webhook destination is changed.")
 	DestinationDisabled  = action("webhookDestination.disabled", "The platform disables a destination that fails for too long.")
 	DestinationDeleted   = action("webhookDestination.deleted", "A webhook destination is removed.")
+	DestinationRestored  = action("webhookDestination.restored", "A removed webhook destination is brought back.")
 	DestinationRotated   = action("webhookDestination.rotated", "A webhook destination gets a new signing secret.")
 	DestinationTested    = action("webhookDestination.tested", "A test event is sent to a destination.")
 	DestinationRecovered = action("webhookDestination.recovered", "What a destination has lost is sent again.")

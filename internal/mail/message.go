@@ -80,7 +80,9 @@ func Reset(d ResetData) (Message, error) { return render("reset", d.To, "Set a n
 type EmailData struct {
 	// New is the address that is to take the place of another.
 	To, New, Link string
-	ValidFor      time.Duration
+	// StopLink leads the old address to where the change is stopped.
+	StopLink string
+	ValidFor time.Duration
 }
 
 // Hours is how long the link can be used.
@@ -91,7 +93,7 @@ func EmailChange(d EmailData) (Message, error) {
 	return render("emailchange", d.To, "Confirm your new address", d)
 }
 
-// EmailNotice tells an address that another is to take its place, and lets it be stopped.
+// EmailNotice tells an address that another is to take its place, and lets that be confirmed or stopped.
 func EmailNotice(d EmailData) (Message, error) {
 	return render("emailnotice", d.To, "Your address is to change", d)
 }

@@ -53,10 +53,10 @@ func TestMessages(t *testing.T) {
 		},
 		{
 			"notice of a change of an address", func(string) (Message, error) {
-				return EmailNotice(EmailData{To: "ann@example.com", New: "o'hara@example.com", Link: link, ValidFor: 24 * time.Hour})
+				return EmailNotice(EmailData{To: "ann@example.com", New: "o'hara@example.com", Link: link, StopLink: link + "2", ValidFor: 24 * time.Hour})
 			}, "Your address is to change",
-			[]string{"o'hara@example.com", link, "for 24 hours"},
-			[]string{"o&#39;hara@example.com", `href="https://canopy.example/setup#token=abc&amp;x=1"`, "for 24 hours"},
+			[]string{"o'hara@example.com", link + "\n", link + "2\n", "for 24 hours"},
+			[]string{"o&#39;hara@example.com", `href="https://canopy.example/setup#token=abc&amp;x=1"`, `href="https://canopy.example/setup#token=abc&amp;x=12"`, "for 24 hours"},
 		},
 		{
 			"destination disabled", func(customer string) (Message, error) {

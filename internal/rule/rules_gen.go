@@ -149,6 +149,7 @@ var (
 	EnableAgent                      = &Rule{Field: "Mutation.enableAgent", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	DisableAgent                     = &Rule{Field: "Mutation.disableAgent", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	DeleteAgent                      = &Rule{Field: "Mutation.deleteAgent", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
+	RestoreAgent                     = &Rule{Field: "Mutation.restoreAgent", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	StartRun                         = &Rule{Field: "Mutation.startRun", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRun}
 	CancelRun                        = &Rule{Field: "Mutation.cancelRun", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRun}
 	CreateSecret                     = &Rule{Field: "Mutation.createSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
@@ -164,6 +165,7 @@ var (
 	CreateWebhookDestination         = &Rule{Field: "Mutation.createWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	UpdateWebhookDestination         = &Rule{Field: "Mutation.updateWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	DeleteWebhookDestination         = &Rule{Field: "Mutation.deleteWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
+	RestoreWebhookDestination        = &Rule{Field: "Mutation.restoreWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	RotateWebhookSecret              = &Rule{Field: "Mutation.rotateWebhookSecret", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	TestWebhookDestination           = &Rule{Field: "Mutation.testWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	ResendWebhookDelivery            = &Rule{Field: "Mutation.resendWebhookDelivery", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
@@ -318,6 +320,7 @@ var all = []*Rule{
 	EnableAgent,
 	DisableAgent,
 	DeleteAgent,
+	RestoreAgent,
 	StartRun,
 	CancelRun,
 	CreateSecret,
@@ -333,6 +336,7 @@ var all = []*Rule{
 	CreateWebhookDestination,
 	UpdateWebhookDestination,
 	DeleteWebhookDestination,
+	RestoreWebhookDestination,
 	RotateWebhookSecret,
 	TestWebhookDestination,
 	ResendWebhookDelivery,

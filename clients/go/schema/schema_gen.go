@@ -1293,6 +1293,8 @@ const (
 	CustomerOrderFieldName CustomerOrderField = "NAME"
 	// CustomerOrderFieldCreatedAt: By when it was made.
 	CustomerOrderFieldCreatedAt CustomerOrderField = "CREATED_AT"
+	// CustomerOrderFieldStatus: By status: the active ones first.
+	CustomerOrderFieldStatus CustomerOrderField = "STATUS"
 )
 
 // CustomerRef: What everyone below sees of a company.
@@ -2405,6 +2407,18 @@ type ResendWebhookDeliveryPayload struct {
 	Delivery *WebhookDelivery `json:"delivery,omitzero"`
 }
 
+// RestoreAgentInput: A deleted agent to bring back.
+type RestoreAgentInput struct {
+	// The agent.
+	ID string `json:"id"`
+}
+
+// RestoreAgentPayload: What `restoreAgent` brought back.
+type RestoreAgentPayload struct {
+	// The agent.
+	Agent *Agent `json:"agent,omitzero"`
+}
+
 // RestoreCustomerInput: A deleted company.
 type RestoreCustomerInput struct {
 	// The company.
@@ -2415,6 +2429,18 @@ type RestoreCustomerInput struct {
 type RestoreCustomerPayload struct {
 	// The company.
 	Customer *Customer `json:"customer,omitzero"`
+}
+
+// RestoreWebhookDestinationInput: A deleted destination to bring back.
+type RestoreWebhookDestinationInput struct {
+	// The destination.
+	ID string `json:"id"`
+}
+
+// RestoreWebhookDestinationPayload: What `restoreWebhookDestination` brought back.
+type RestoreWebhookDestinationPayload struct {
+	// The destination.
+	Destination *WebhookDestination `json:"destination,omitzero"`
 }
 
 // ResumeCustomerInput: A suspended company.
@@ -2617,6 +2643,8 @@ const (
 	RunOrderFieldID RunOrderField = "ID"
 	// RunOrderFieldCreatedAt: By when it began.
 	RunOrderFieldCreatedAt RunOrderField = "CREATED_AT"
+	// RunOrderFieldStatus: By status, by its letters, and then by when it began.
+	RunOrderFieldStatus RunOrderField = "STATUS"
 )
 
 // RunStatus: State of a run.
@@ -3460,6 +3488,8 @@ const (
 	WebhookDeliveryOrderFieldID WebhookDeliveryOrderField = "ID"
 	// WebhookDeliveryOrderFieldCreatedAt: By when it was written.
 	WebhookDeliveryOrderFieldCreatedAt WebhookDeliveryOrderField = "CREATED_AT"
+	// WebhookDeliveryOrderFieldStatus: By status, by its letters, and then by when it was written.
+	WebhookDeliveryOrderFieldStatus WebhookDeliveryOrderField = "STATUS"
 )
 
 // WebhookDeliveryStatus: State of a delivery.

@@ -1269,7 +1269,9 @@ export type CustomerOrderField =
   /** By name, without regard to case. */
   | "NAME"
   /** By when it was made. */
-  | "CREATED_AT";
+  | "CREATED_AT"
+  /** By status: the active ones first. */
+  | "STATUS";
 
 /** What everyone below sees of a company. */
 export interface CustomerRef {
@@ -2368,6 +2370,18 @@ export interface ResendWebhookDeliveryPayload {
   delivery: WebhookDelivery;
 }
 
+/** A deleted agent to bring back. */
+export interface RestoreAgentInput {
+  /** The agent. */
+  id: string | number;
+}
+
+/** What `restoreAgent` brought back. */
+export interface RestoreAgentPayload {
+  /** The agent. */
+  agent: Agent;
+}
+
 /** A deleted company. */
 export interface RestoreCustomerInput {
   /** The company. */
@@ -2378,6 +2392,18 @@ export interface RestoreCustomerInput {
 export interface RestoreCustomerPayload {
   /** The company. */
   customer: Customer;
+}
+
+/** A deleted destination to bring back. */
+export interface RestoreWebhookDestinationInput {
+  /** The destination. */
+  id: string | number;
+}
+
+/** What `restoreWebhookDestination` brought back. */
+export interface RestoreWebhookDestinationPayload {
+  /** The destination. */
+  destination: WebhookDestination;
 }
 
 /** A suspended company. */
@@ -2578,7 +2604,9 @@ export type RunOrderField =
   /** The order in which they began, which is that of their time. */
   | "ID"
   /** By when it began. */
-  | "CREATED_AT";
+  | "CREATED_AT"
+  /** By status, by its letters, and then by when it began. */
+  | "STATUS";
 
 /** State of a run. */
 export type RunStatus =
@@ -3410,7 +3438,9 @@ export type WebhookDeliveryOrderField =
   /** The order in which they were written, which is that of their time. */
   | "ID"
   /** By when it was written. */
-  | "CREATED_AT";
+  | "CREATED_AT"
+  /** By status, by its letters, and then by when it was written. */
+  | "STATUS";
 
 /** State of a delivery. */
 export type WebhookDeliveryStatus =

@@ -13,7 +13,7 @@ import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import "../ui/ways.css";
-import { Agent as Ask, type AgentResult, DeleteAgent, DisableAgent, EnableAgent, PublishAgent, SaveAgent, UnpublishAgent } from "./agents.gql";
+import { Agent as Ask, type AgentResult, DeleteAgent, DisableAgent, EnableAgent, PublishAgent, RestoreAgent, SaveAgent, UnpublishAgent } from "./agents.gql";
 import "./agents.css";
 import { AgentState } from "./State";
 import { written } from "./value";
@@ -89,15 +89,20 @@ function Deeds({ agent }: { agent: WholeAgent }) {
   const disable = useChange(DisableAgent);
   const unpublish = useChange(UnpublishAgent);
   const remove = useChange(DeleteAgent);
+  const restore = useChange(RestoreAgent);
   const publish = useChange(PublishAgent);
   const { attempt, say, offer } = useNotices();
-  const [asked, setAsked] = useState<"rename" | "unpublish" | "delete">();
+  const [asked, setAsked] = useState<"rename" | "unpublish">();
   const { id, name, enabled, published, version } = agent;
   const input = { id };
   // The draft can be published again at once, where it is what was published.
   const takeBack = async () => {
     if (written(agent.draft) !== written(published!.diagram)) return setAsked("unpublish");
     if (await attempt(() => unpublish({ input }))) offer(text.agents.unpublished(name), () => publish({ input }));
+  };
+  const takeAway = async () => {
+    await navigate({ to: "/agents" });
+    if (await attempt(() => remove({ input: { id, ifVersion: version } }))) offer(text.agents.deleted(name), () => restore({ input }));
   };
   return (
     <>
@@ -107,7 +112,7 @@ function Deeds({ agent }: { agent: WholeAgent }) {
           <Menu.Item onClick={() => setAsked("rename")}>{text.agents.rename}</Menu.Item>
           <Menu.Item onClick={() => void attempt(() => (enabled ? disable({ input }) : enable({ input })))}>{enabled ? text.agents.disable : text.agents.enable}</Menu.Item>
           {published && <Menu.Item onClick={() => void takeBack()}>{text.agents.unpublish}</Menu.Item>}
-          <Menu.Item c="var(--mantine-color-error)" onClick={() => setAsked("delete")}>{text.agents.delete}</Menu.Item>
+          <Menu.Item c="var(--mantine-color-error)" onClick={() => void takeAway()}>{text.agents.delete}</Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {asked === "rename" && <Rename agent={agent} close={() => setAsked(undefined)} />}
@@ -120,18 +125,6 @@ function Deeds({ agent }: { agent: WholeAgent }) {
           }}
         >
           {text.agents.unpublishHint(published.number)}
-        </Confirm>
-      )}
-      {asked === "delete" && (
-        <Confirm
-          title={text.agents.deleteTitle(name)} button={text.agents.delete} close={() => setAsked(undefined)}
-          work={async () => {
-            await navigate({ to: "/agents" });
-            await remove({ input: { id, ifVersion: version } });
-            say(text.agents.deleted(name));
-          }}
-        >
-          {text.agents.deleteHint}
         </Confirm>
       )}
     </>

@@ -18,6 +18,12 @@ function listed(_: unknown, __: unknown, cache: Cache): void {
   forget(cache, "Query", ["search"]);
 }
 
+/** Has asked for again what depends on whether an agent is there. */
+function there(result: unknown, args: unknown, cache: Cache): void {
+  listed(result, args, cache);
+  forget(cache, "Query", ["agent", "runs", "run"]);
+}
+
 /** What changes of agents and runs make stale. */
 export const agentUpdates: UpdatesConfig[string] = {
   createAgent: listed,
@@ -30,10 +36,8 @@ export const agentUpdates: UpdatesConfig[string] = {
   unpublishAgent: listed,
   enableAgent: listed,
   disableAgent: listed,
-  deleteAgent: (_, __, cache) => {
-    listed(_, __, cache);
-    forget(cache, "Query", ["agent", "runs", "run"]);
-  },
+  deleteAgent: there,
+  restoreAgent: there,
   createSecret: (_, __, cache) => ofCompany(cache, "secrets"),
   updateSecret: (_, __, cache) => ofCompany(cache, "secrets"),
   deleteSecret: (_, __, cache) => ofCompany(cache, "secrets"),

@@ -1,6 +1,7 @@
 import { Stack } from "@mantine/core";
 import { useText } from "../text";
 import { PageHead } from "../ui/Page";
+import { Address } from "./Address";
 import { Invitations } from "./Invitations";
 import { Password } from "./Password";
 import { SessionList } from "./SessionList";
@@ -16,6 +17,7 @@ export function Profile() {
       <SessionList />
       <TwoFactor />
       <Password />
+      <Address />
     </Stack>
   );
 }

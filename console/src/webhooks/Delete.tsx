@@ -7,7 +7,7 @@ import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { useBase } from "./base";
-import { DeleteDestination as Ask } from "./webhooks.gql";
+import { DeleteDestination as Ask, RestoreDestination } from "./webhooks.gql";
 
 /** Asks whether a destination is to be deleted, and says what that does. */
 export function DeleteDestination({ destination: { id, name, url }, close }: { destination: { id: string; name: string; url: string }; close: () => void }) {
@@ -15,10 +15,11 @@ export function DeleteDestination({ destination: { id, name, url }, close }: { d
   const base = useBase();
   const navigate = useNavigate();
   const remove = useChange(Ask);
-  const { say } = useNotices();
+  const restore = useChange(RestoreDestination);
+  const { offer } = useNotices();
   const submit = useSubmit(async () => {
     await remove({ input: { id } });
-    say(text.webhooks.removed(name || url));
+    offer(text.webhooks.removed(name || url), () => restore({ input: { id } }));
     await navigate({ to: `${base}/destinations`, search: true });
   });
   return (

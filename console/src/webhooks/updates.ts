@@ -10,6 +10,7 @@ function deliveriesOf(cache: Cache): void {
 export const webhookUpdates: UpdatesConfig[string] = {
   createWebhookDestination: staleQueries("webhookDestinations", "search"),
   deleteWebhookDestination: staleQueries("webhookDestinations", "webhookDestination", "webhookDeliveries", "search"),
+  restoreWebhookDestination: staleQueries("webhookDestinations", "webhookDestination", "webhookDeliveries", "search"),
   testWebhookDestination: (_, __, cache) => deliveriesOf(cache),
   resendWebhookDelivery: (_, __, cache) => deliveriesOf(cache),
   recoverWebhookDeliveries: (_, __, cache) => deliveriesOf(cache),

@@ -3,7 +3,7 @@
 const minLength = 10;
 const byId = (id) => document.getElementById(id);
 
-// The token of the link, and what it is for: a password, as that of a reset or not, or a new address, which it confirms
+// The token of the link, and what it is for: a password, as that of a reset or not, or a change of the address, which it confirms
 // or stops. They are best in the fragment, which never leaves the browser; the query is taken too. Either way the address
 // bar forgets them at once.
 function takeLink() {
@@ -18,8 +18,8 @@ function takeLink() {
   return { token: '', kind: '', reset: false };
 }
 
-// Posts JSON, and gives '' where that went well, or a sentence on what did not.
-async function post(path, body) {
+// Posts JSON, and gives '' where that went well, or a sentence on what did not. What went well is told by its status.
+async function post(path, body, tell = () => {}) {
   let response;
   try {
     response = await fetch(path, {
@@ -31,6 +31,7 @@ async function post(path, body) {
     return 'The server can’t be reached. Please check your connection and try again.';
   }
   if (response.ok) {
+    tell(response.status);
     return '';
   }
   if (response.status === 429) {
@@ -177,13 +178,15 @@ function settle({ token, kind }) {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     fault('address-error', '', null);
-    const refused = await busy(form, () => post('auth/email', { token }));
+    let waits = false;
+    const refused = await busy(form, () => post('auth/email', { token }, (status) => { waits = status === 202; }));
     if (refused) {
       fault('address-error', refused.replace(' Get a new one below.', ''), null);
       return;
     }
     form.hidden = true;
-    byId('address-done').textContent = stops ? 'Your address stays as it is.' : 'The new address is yours now.';
+    byId('address-done').textContent = stops ? 'Your address stays as it is.'
+      : waits ? 'Confirmed. The new address is yours once the other one has confirmed it, too.' : 'The new address is yours now.';
     byId('renew').hidden = !stops;
   });
 }

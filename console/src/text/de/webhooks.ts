@@ -97,7 +97,7 @@ export const webhooks: Text["webhooks"] = {
   answered: (status, ms) => (status === null ? `keine Antwort, ${ms} ms` : `Antwort ${status} nach ${ms} ms`),
   remove: "Löschen",
   removeTitle: (name) => `${name} löschen?`,
-  removeHint: "Dorthin wird nichts mehr gesendet, auch nicht, was noch wartet, und das Geheimnis ist fort. Was zugestellt wurde, bleibt im Protokoll.",
+  removeHint: "Dorthin wird nichts mehr gesendet, und was noch wartet, ist gescheitert. Was zugestellt wurde, bleibt im Protokoll.",
   removed: (name) => `${name} ist gelöscht`,
   live: "Live",
   anyDestination: "Alle Ziele",

@@ -96,7 +96,7 @@ export const webhooks = {
   answered: (status: number | null, ms: string) => (status === null ? `no answer, ${ms} ms` : `answered ${status} in ${ms} ms`),
   remove: "Delete",
   removeTitle: (name: string) => `Delete ${name}?`,
-  removeHint: "Nothing more is sent there, what is waiting included, and its secret is gone. What was delivered stays in the log.",
+  removeHint: "Nothing more is sent there, and what is waiting has failed. What was delivered stays in the log.",
   removed: (name: string) => `${name} is deleted`,
   live: "Live",
   anyDestination: "All destinations",

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-n7yeM3NW.js";import{n as t}from"./keys.gql-DwuhV1yz.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

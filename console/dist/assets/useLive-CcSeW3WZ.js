@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-0Gm8YpRA.js";import{o as t}from"./webhooks.gql-CGL58v-5.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};

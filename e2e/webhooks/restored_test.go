@@ -1,0 +1,88 @@
+package webhooks
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	"canopy/e2e/platform"
+	"canopy/internal/webhook"
+)
+
+// TestDeletedAgentsComeBack: within 30 days, as they were, at both doors; afterwards not.
+func TestDeletedAgentsComeBack(t *testing.T) {
+	t.Parallel()
+	r := platform.NewReceiver(t, nil)
+	s := platform.StartDelivering(t)
+	token := s.RootAs("builder")
+	id := s.Publish(token, platform.Greeter)
+	in := map[string]any{"id": id}
+	const shown = "agent { id name enabled runnable published { number } }"
+	before := s.Mutate(token, "enableAgent", shown, in)
+	s.Subscribe(token, r.URL)
+	s.Mutate(token, "deleteAgent", "deletedId", in)
+	if after := s.Mutate(token, "restoreAgent", shown, in); !platform.SameJSON(after, before) {
+		t.Errorf("before %v, brought back %v", before, after)
+	}
+	r.Wait(t, 3)
+	types := r.Types()
+	slices.Sort(types)
+	if !slices.Equal(types, []string{"agent.created", "agent.deleted", "agent.enabled"}) {
+		t.Errorf("told of it: %v", types)
+	}
+	if _, codes := s.GQL(token, `mutation($id: ID!) { restoreAgent(input: {id: $id}) { agent { id } } }`, in); !slices.Equal(codes, []string{"NOT_FOUND"}) {
+		t.Errorf("an agent that is there was brought back: %v", codes)
+	}
+	comesBackInTime(s, token, fmt.Sprint("/v1/agents/", id), "agents")
+}
+
+// comesBackInTime deletes something and brings it back, by REST, too late and in time.
+func comesBackInTime(s *platform.Platform, token, path, table string) {
+	s.T.Helper()
+	if a := s.Do(http.MethodDelete, path, token, nil); a.Status != http.StatusNoContent {
+		s.T.Fatalf("%d %s", a.Status, a.Body)
+	}
+	for _, c := range []struct{ days, status int }{{31, http.StatusNotFound}, {29, http.StatusOK}} {
+		s.SQL(`UPDATE `+table+` SET deleted_at = now() - $1 * interval '1 day' WHERE deleted_at IS NOT NULL`, c.days)
+		if a := s.Do(http.MethodPost, path+"/restore", token, nil); a.Status != c.status {
+			s.T.Errorf("%d days after: %d %s", c.days, a.Status, a.Body)
+		}
+	}
+}
+
+// TestDeletedDestinationsComeBack: with their secret, for who may subscribe to what they are told, until their time is over; then
+// nobody has the secret any more.
+func TestDeletedDestinationsComeBack(t *testing.T) {
+	t.Parallel()
+	r := platform.NewReceiver(t, nil)
+	s := platform.StartDelivering(t)
+	token := s.RootAs("builder")
+	id, secret := s.Subscribe(token, r.URL)
+	in := map[string]any{"id": id}
+	const shown = "destination { id url name enabled events }"
+	before := s.Mutate(token, "updateWebhookDestination", shown, map[string]any{"id": id, "name": "Mine"})
+	s.Mutate(token, "deleteWebhookDestination", "deletedId", in)
+	s.Publish(token, platform.Greeter)
+	if after := s.Mutate(token, "restoreWebhookDestination", shown, in); !platform.SameJSON(after, before) {
+		t.Errorf("before %v, brought back %v", before, after)
+	}
+	s.Mutate(token, "testWebhookDestination", "delivery { id }", map[string]any{"id": id, "type": "run.failed"})
+	if got := r.Wait(t, 1); got[0].Typ != "run.failed" || !webhook.VerifyHeader(got[0].Header, got[0].Body, secret) {
+		t.Errorf("sent after it was brought back: %s %v", got[0].Typ, got[0].Header)
+	}
+	path := fmt.Sprint(platform.Hooks+"/destinations/", id)
+	comesBackInTime(s, token, path, "webhook_destinations")
+
+	s.SQL(`UPDATE webhook_destinations SET deleted_at = now() - interval '31 days'`)
+	if n, err := s.App.Store.ForgetDestinationSecrets(t.Context(), 10); err != nil || n != 1 {
+		t.Errorf("secrets forgotten: %d, %v", n, err)
+	}
+	if s.Number(`SELECT count(*) FROM webhook_destinations WHERE secret <> ''`) != 0 {
+		t.Error("a secret outlives its destination")
+	}
+	s.SQL(`UPDATE webhook_destinations SET deleted_at = now()`)
+	if a := s.Do(http.MethodPost, path+"/restore", token, nil); a.Status != http.StatusNotFound {
+		t.Errorf("one without a secret: %d %s", a.Status, a.Body)
+	}
+}
