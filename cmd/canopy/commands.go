@@ -45,7 +45,7 @@ command goes on after an interruption, and makes nothing twice. docs/export.md t
 The first line names the columns: email, and firstName and lastName where there are any. Who is in the
 company already is left alone, so the same command goes on after an interruption, and nobody is there twice.
 ` + remoteHelp},
-	{name: "user reset-totp", args: "EMAIL", short: "Turns off the two-factor of a person who has lost authenticator and recovery codes", setup: userResetTOTPCommand},
+	{name: "user reset-totp", args: "EMAIL", short: "Turns off the two-factor of a person who has lost it, passkeys included", setup: userResetTOTPCommand},
 	{name: "signing-key rotate", short: "Adds a signing key for access tokens; the old ones stay published while they are needed", setup: signingKeyRotateCommand},
 	{name: "signing-key retire", args: "[KID]", short: "Ends a leaked signing key at once, with every token that it has signed", setup: signingKeyRetireCommand, long: `
 Without a KID it is the key that signs at present, and a new one takes its place. Each process refuses the
