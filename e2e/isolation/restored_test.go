@@ -10,8 +10,8 @@ import (
 	"canopy/internal/config"
 )
 
-// TestARestoredBackupIsolates takes a dump while people are added, and asks the platform that runs on what is restored of it for every field and
-// every operation, as every caller.
+// TestARestoredBackupIsolates takes a dump while people are added, and asks the platform that runs on what is restored of it for what
+// TestGraphIsolation asks for, as every caller.
 func TestARestoredBackupIsolates(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
