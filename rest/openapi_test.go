@@ -45,6 +45,8 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"DELETE /v1/identity-providers/{id}": true, "POST /v1/identity-providers/{id}/verify": true,
 		"GET /v1/scim-tokens": true, "POST /v1/scim-tokens": true, "GET /v1/scim-tokens/{id}": true, "DELETE /v1/scim-tokens/{id}": true,
 		"GET /v1/identities": true, "GET /v1/identities/{id}": true, "DELETE /v1/identities/{id}": true,
+		"POST /auth/passkey": false, "POST /auth/session/passkey": false, "POST /v1/passkeys/begin": true,
+		"GET /v1/passkeys": true, "POST /v1/passkeys": true, "GET /v1/passkeys/{id}": true, "PUT /v1/passkeys/{id}": true, "DELETE /v1/passkeys/{id}": true,
 		"GET /v1/sessions": true, "DELETE /v1/sessions": true, "GET /v1/sessions/{id}": true, "DELETE /v1/sessions/{id}": true,
 		"GET /tenant": true, "GET /tenant/{cid}": true, "PUT /tenant": true, "POST /tenant/customer": true,
 		"GET /tenant/customers": true, "GET /tenant/customers/{cid}": true,
