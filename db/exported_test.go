@@ -35,6 +35,7 @@ var notExported = map[string]string{
 	"login_networks":     "a person's own",
 	"mail_outbox":        "work under way",
 	"member_names":       "made from names, for the search box",
+	"passkeys":           "a person's own",
 	"provider_sessions":  "a person's own",
 	"recovery_codes":     "secrets",
 	"regions":            "the platform's",
