@@ -56,7 +56,7 @@ func (s *Store) EraseUser(ctx context.Context, id int64) error {
 			return err
 		}
 		for _, q := range []query{
-			qScrubDeliveries, qScrubObjects, qScrubKeys, qScrubActor, qDropSessionsOf, qDropKeysOf, qDropLinksOf, qDropMailsOf, qDropRecoveryCodes, qDropNetworksOf, qDropQueriesOf, qDropEmailChange, qDropInvitationsTo, qDropKeptOf, qDropIdentitiesOf,
+			qScrubDeliveries, qScrubObjects, qScrubKeys, qScrubActor, qDropSessionsOf, qDropKeysOf, qDropLinksOf, qDropMailsOf, qDropRecoveryCodes, qDropNetworksOf, qDropQueriesOf, qDropEmailChange, qDropInvitationsTo, qDropKeptOf, qDropIdentitiesOf, qDropPasskeysOf,
 		} {
 			if _, err := tx.exec(ctx, q, id); err != nil {
 				return err

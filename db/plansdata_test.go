@@ -143,6 +143,8 @@ var manyRows = []string{
 	`INSERT INTO sessions (id, user_id, customer_id, key, user_agent, address, expires_at)
 		SELECT i, i, i, 'sealed'::bytea, '', '', now() + interval '1 day' FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, 5, 'sealed'::bytea, '', '', now() + interval '1 day' FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 1000`,
+	`INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, synced, backed_up)
+		SELECT i, i, 'Phone', ('c' || i)::bytea, 'key', 1, '{internal}', true, true FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO identity_providers (id, customer_id, name, issuer, client_id, client_secret, domains)
 		SELECT i, i, 'Provider', 'https://login.example', 'canopy', 'sealed'::bytea, ARRAY['d' || i || '.example'] FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO domain_claims (id, customer_id, domain, token, proven_at, checked_at)

@@ -215,6 +215,11 @@ var examples = map[query]example{
 	qDeleteDocument:    few(299),
 	qDropDocumentBlob:  few(299),
 	qDropContextBlobs:  few(299),
+	qContextIsLarge:    few(299),
+	qHideContext:       few(299),
+	qHoldHidden:        few(),
+	qEraseFirst:        few(299),
+	qEraseAsked:        few(299),
 	qReprocess:         few(299),
 	qReprocessAll:      few(299),
 	qUnpin:             few(299),
@@ -554,6 +559,18 @@ var examples = map[query]example{
 	qEndSessions:      few(299, 0, 0).and(299, 299, 299),
 	qForgetSessions:   few(20),
 
+	// passkeys.go
+	qPasskey:             few(299),
+	qPasskeyForUpdate:    few(299),
+	qPasskeysOf:          few(299, 0, 20),
+	qPasskeyIDs:          few(299),
+	qPasskeyByCredential: few("c299"),
+	qInsertPasskey:       few(299, "New", "new", "key", 0, "{}", true, true),
+	qUsePasskey:          few(299, 2, true),
+	qRenamePasskey:       few(299, "New"),
+	qDeletePasskey:       few(299),
+	qDropPasskeysOf:      few(299),
+
 	// domainclaims.go
 	qClaimsOf:      few("{299,5}"),
 	qClaim:         few(299, "d299.example"),
@@ -600,6 +617,7 @@ var examples = map[query]example{
 	qEndProvided:           few(299, "s299", ""),
 	qEndSessionsFrom:       few(299),
 	qUseState:              few("hash", "2030-01-01"),
+	qStateIsUsed:           few("hash"),
 	qForgetStates:          few(20),
 
 	// scimtokens.go

@@ -35,6 +35,7 @@ var (
 	qEndSessionsFrom = prepare(`
 		UPDATE sessions s SET ended_at = now() FROM provider_sessions x WHERE x.provider_id = $1 AND s.id = x.session_id AND s.ended_at IS NULL`)
 	qUseState     = prepare(`INSERT INTO used_states (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING`)
+	qStateIsUsed  = prepare(`SELECT EXISTS (SELECT FROM used_states WHERE hash = $1)`)
 	qForgetStates = prepare(`DELETE FROM used_states WHERE hash = ANY (ARRAY(SELECT hash FROM used_states WHERE expires_at < now() ORDER BY expires_at LIMIT $1))`)
 )
 
@@ -73,6 +74,12 @@ func (s *Store) EndSessionsFrom(ctx context.Context, providerID int64) error {
 func (s *Store) UseState(ctx context.Context, hash [32]byte, expires time.Time) (bool, error) {
 	n, err := s.exec(ctx, qUseState, hash[:], expires)
 	return n == 1, err
+}
+
+// StateIsUsed tells whether something that may be used once was.
+func (s *Store) StateIsUsed(ctx context.Context, hash [32]byte) (used bool, err error) {
+	err = s.get(ctx, &used, qStateIsUsed, hash[:])
+	return used, err
 }
 
 // ForgetStates forgets what has expired, at most limit of them, and tells how many.

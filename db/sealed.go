@@ -85,11 +85,14 @@ func (c *SealedColumn[K]) Open(box *secret.Box, key K, sealed []byte) ([]byte, e
 // SealedLink is what a link carries, sealed, and is kept nowhere: it ends before a new secret key leaves it behind.
 type SealedLink string
 
-// The links to the archives of exports, and to the originals of documents, and what a browser keeps while its person signs in elsewhere.
+// The links to the archives of exports, and to the originals of documents, what a browser keeps while its person signs in elsewhere, and what
+// it gives back with an authenticator's answer: of a new passkey, or of one that is used.
 const (
 	SealedExportLinks   SealedLink = "link to an export"
 	SealedOriginalLinks SealedLink = "link to an original"
 	SealedSignIns       SealedLink = "sign-in at a provider"
+	SealedNewPasskeys   SealedLink = "a new passkey"
+	SealedPasskeyUses   SealedLink = "passkey in use"
 )
 
 // Seal seals what a link carries.

@@ -23,6 +23,8 @@ var notSealed = map[string]string{
 	"link_tokens.hash":           "a hash",
 	"recovery_codes.hash":        "a hash",
 	"used_states.hash":           "a hash",
+	"passkeys.credential_id":     "a name",
+	"passkeys.public_key":        "what everybody may know",
 	"scim_tokens.hash":           "a hash",
 	"customer_imports.archive":   "the hash of a file",
 	"chunks.sparse":              "the vector of a text that is open, too",

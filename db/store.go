@@ -76,7 +76,7 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 	if err := do(within); err != nil {
 		return err
 	}
-	_, span := trace(ctx, "COMMIT")
+	span := trace(ctx, "COMMIT")
 	err = translate(ctx, tx.Commit())
 	span.end(err)
 	s.noteReached(ctx, err)
@@ -86,7 +86,7 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 // AtOnce is Tx for what one statement does, which is a transaction by itself: it takes neither BEGIN nor COMMIT. As with a commit, what it
 // was to write may be there when the connection was lost meanwhile, and it is not tried again.
 func (s *Store) AtOnce(ctx context.Context, do func(*Store) error) error {
-	if s.tx != nil || telemetry.Traceparent(ctx) != "" { // a trace is a setting of the transaction
+	if s.tx != nil || telemetry.Above(ctx).Tells() { // a trace is a setting of the transaction
 		return s.Tx(ctx, do)
 	}
 	leave, err := enter(ctx, s.writes)
@@ -155,7 +155,7 @@ func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
 		return err
 	}
 	defer leave()
-	ctx, span := trace(ctx, statements[q])
+	span := trace(ctx, statements[q])
 	err = translate(ctx, s.run().GetContext(ctx, dst, statements[q], args...))
 	span.end(err)
 	return err
@@ -168,7 +168,7 @@ func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
 		return err
 	}
 	defer leave()
-	ctx, span := trace(ctx, statements[q])
+	span := trace(ctx, statements[q])
 	err = translate(ctx, s.run().SelectContext(ctx, dst, statements[q], args...))
 	span.end(err)
 	return err
@@ -181,7 +181,7 @@ func (s *Store) composed(ctx context.Context, dst any, text string, args ...any)
 		return err
 	}
 	defer leave()
-	ctx, span := trace(ctx, text)
+	span := trace(ctx, text)
 	err = translate(ctx, s.run().SelectContext(pgconn.Composed(ctx), dst, text, args...))
 	span.end(err)
 	return err
@@ -194,7 +194,7 @@ func (s *Store) exec(ctx context.Context, q query, args ...any) (n int64, err er
 		return 0, err
 	}
 	defer leave()
-	ctx, span := trace(ctx, statements[q])
+	span := trace(ctx, statements[q])
 	defer func() { span.end(err) }()
 	res, err := s.run().ExecContext(ctx, statements[q], args...)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *Store) must(ctx context.Context, q query, args ...any) error {
 // stream reads rows one by one, so that a list of any length needs no memory of its own. The
 // error of each ends it.
 func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, args ...any) (err error) {
-	ctx, span := trace(ctx, statements[q])
+	span := trace(ctx, statements[q])
 	defer func() { span.end(err) }()
 	rows, err := s.run().QueryxContext(ctx, statements[q], args...)
 	if err != nil {

@@ -18,32 +18,33 @@ const slowStatement = 10 * time.Millisecond
 
 // traced is a statement that runs, as a span where any are told.
 type traced struct {
-	span  telemetry.Span
+	above telemetry.Span
 	text  string
 	begun time.Time
 }
 
 // trace begins the span of a statement. Its arguments are nobody's business.
-func trace(ctx context.Context, text string) (context.Context, traced) {
-	if !telemetry.Above(ctx).Tells() {
-		return ctx, traced{}
+func trace(ctx context.Context, text string) traced {
+	above := telemetry.Above(ctx)
+	if !above.Tells() {
+		return traced{}
 	}
-	ctx, span := telemetry.Begin(ctx, summary(text), telemetry.Client, telemetry.Text("db.system.name", "postgresql"))
-	return ctx, traced{span, text, time.Now()}
+	return traced{above, text, time.Now()}
 }
 
 // end ends the span. That there is no such row is an answer.
 func (t traced) end(err error) {
-	if !t.span.Tells() {
+	if !t.above.Tells() {
 		return
-	}
-	if time.Since(t.begun) > slowStatement {
-		t.span.Set(telemetry.Text("db.query.text", t.text))
 	}
 	if errors.Is(err, ErrNoRows) {
 		err = nil
 	}
-	t.span.End(err)
+	about := []telemetry.Attribute{telemetry.Text("db.system.name", "postgresql"), telemetry.Text("db.query.text", t.text)}
+	if time.Since(t.begun) <= slowStatement {
+		about = about[:1]
+	}
+	t.above.Took(summary(t.text), telemetry.Client, t.begun, err, about...)
 }
 
 // setTrace has what a transaction writes lead to where it belongs.

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -86,25 +87,33 @@ func (s *Store) IndexState(ctx context.Context, contextID int64, model string) (
 	return st, nil
 }
 
-// Block is a stored block of vectors of a document. Chunks are the ids of the chunks at the positions that it covers. Both
-// are valid until the next block only.
+// Block is a stored block of vectors of a document.
 type Block struct {
 	Document int64
-	Chunks   []int64
-	Bytes    []byte
+	// Chunks are the ids of the chunks at the positions that it covers. They are valid until the next block only.
+	Chunks []int64
+	// Bytes stay as they are.
+	Bytes []byte
 }
+
+// sharedRow is the length, in bytes, of the longest row that the driver reads into memory that it uses again. Longer ones have memory of their
+// own: most of an index is made of what was read, as it is, and copying it would take as long as reading it.
+const sharedRow = 512
 
 // StreamBlocks gives the blocks of vectors, dense or of words, of documents at the given revisions.
 func (s *Store) StreamBlocks(ctx context.Context, dense bool, documents map[int64]int64, each func(Block) error) error {
 	var b Block
-	var ids []byte
-	scan := []any{&b.Document, (*rawBytes)(&ids), (*rawBytes)(&b.Bytes)}
+	var ids, block []byte
+	scan := []any{&b.Document, (*rawBytes)(&ids), (*rawBytes)(&block)}
 	return s.streamOf(ctx, documents, scan, func() error {
 		if len(ids)%8 != 0 {
 			return fmt.Errorf("a block of document %d has %d bytes of ids", b.Document, len(ids))
 		}
 		for b.Chunks = b.Chunks[:0]; len(ids) > 0; ids = ids[8:] {
 			b.Chunks = append(b.Chunks, int64(binary.BigEndian.Uint64(ids)))
+		}
+		if b.Bytes = block; len(block) <= sharedRow {
+			b.Bytes = bytes.Clone(block)
 		}
 		return each(b)
 	}, qBlocks, dense)

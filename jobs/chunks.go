@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"net"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -34,8 +35,9 @@ type maker struct {
 	text  *extract.Document
 	// have tells of each position up to the last one that is stored whether it is, and packed of each block of words by
 	// its first position.
-	have   []bool
-	packed map[int]bool
+	have    []bool
+	packed  map[int]bool
+	lexical *lexical.Model
 	// words collects the vectors of the block that begins at the position first.
 	words *vector.SparsePacker
 	first int
@@ -48,7 +50,7 @@ type maker struct {
 type batch struct {
 	first  int
 	chunks []chunk.Chunk
-	words  [][]lexical.Vector
+	words  *wordVectors
 	bytes  int
 	end    int
 }
@@ -153,11 +155,12 @@ func hand(ctx context.Context, out chan<- batch, b batch) error {
 // embedWords makes the vectors of words, while the next chunks are cut and the last ones stored.
 func (m *maker) embedWords(ctx context.Context, in <-chan batch, out chan<- batch) error {
 	for b := range in {
-		b.words = make([][]lexical.Vector, len(b.chunks))
+		b.words = vectorsOfWords.Get().(*wordVectors)
 		for i, c := range b.chunks {
 			if !c.Blank() && !m.packed[blockOf(b.first+i)] {
-				b.words[i] = m.wordsOf(c)
+				m.wordsOf(b.words, c)
 			}
+			b.words.chunkEnds = append(b.words.chunkEnds, len(b.words.ends))
 		}
 		if err := hand(ctx, out, b); err != nil {
 			return err
@@ -166,16 +169,51 @@ func (m *maker) embedWords(ctx context.Context, in <-chan batch, out chan<- batc
 	return nil
 }
 
-// wordsOf gives the vectors of a chunk's parts, each below the headings of the chunk. Rows of a table stay together below its header.
-func (m *maker) wordsOf(c chunk.Chunk) (list []lexical.Vector) {
+// wordVectors are the vectors of a batch's parts of chunks, one behind the other.
+type wordVectors struct {
+	counts lexical.Vector
+	// ends are those of the parts in counts, chunkEnds those of the chunks in ends.
+	ends, chunkEnds []int
+}
+
+// vectorsOfWords are those of batches that are stored: they take megabytes.
+var vectorsOfWords = sync.Pool{New: func() any { return new(wordVectors) }}
+
+// done leaves the memory to another batch.
+func (v *wordVectors) done() {
+	v.counts, v.ends, v.chunkEnds = v.counts[:0], v.ends[:0], v.chunkEnds[:0]
+	vectorsOfWords.Put(v)
+}
+
+// of yields the vectors of the parts of a chunk.
+func (v *wordVectors) of(chunk int) iter.Seq[lexical.Vector] {
+	return func(yield func(lexical.Vector) bool) {
+		first := 0
+		if chunk > 0 {
+			first = v.chunkEnds[chunk-1]
+		}
+		for i := first; i < v.chunkEnds[chunk]; i++ {
+			from := 0
+			if i > 0 {
+				from = v.ends[i-1]
+			}
+			if !yield(v.counts[from:v.ends[i]]) {
+				return
+			}
+		}
+	}
+}
+
+// wordsOf makes the vectors of a chunk's parts, each below the headings of the chunk. Rows of a table stay together below its header.
+func (m *maker) wordsOf(v *wordVectors, c chunk.Chunk) {
 	parts, above := []string{c.Content}, c.Above()
 	if m.text.Header == "" {
 		parts = c.Parts(vector.MostParts)
 	}
 	for _, part := range parts {
-		list = append(list, lexical.For(m.work.Model).Embed(above+part))
+		v.counts = m.lexical.Append(v.counts, above+part)
+		v.ends = append(v.ends, len(v.counts))
 	}
-	return list
 }
 
 // blockOf is where the block of words begins that covers a position.
@@ -208,11 +246,12 @@ func (m *maker) pack(ctx context.Context, b batch) error {
 			m.first = first
 		}
 		if !c.Blank() && !m.packed[m.first] {
-			for _, v := range b.words[i] {
+			for v := range b.words.of(i) {
 				m.words.Add(position-m.first, v)
 			}
 		}
 	}
+	b.words.done()
 	return nil
 }
 

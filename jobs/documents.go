@@ -164,7 +164,9 @@ func (p *processing) process(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = text.Close() }()
-	made := &maker{processing: p, model: model, text: text, words: vector.NewSparsePacker(lexical.For(p.work.Model))}
+	made := &maker{processing: p, model: model, text: text, lexical: lexical.For(p.work.Model)}
+	made.words = vector.NewSparsePacker(made.lexical)
+	defer made.words.Done()
 	count, dimensions, err := made.run(ctx)
 	if err != nil {
 		return err

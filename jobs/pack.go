@@ -55,6 +55,7 @@ func packDocument(ctx context.Context, tx *db.Store, d db.Unpacked) error {
 
 func packWords(ctx context.Context, tx *db.Store, d db.Unpacked, first int, rows []db.ChunkVectors) error {
 	p := vector.NewSparsePacker(lexical.One) // earlier releases had no other
+	defer p.Done()
 	for _, r := range rows {
 		if len(r.Sparse) == 0 {
 			continue

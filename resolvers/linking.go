@@ -128,7 +128,7 @@ func (ch *changes) defaultAccount(ctx context.Context, p *db.ProviderAtWork) (*d
 // admit makes whoever has no access to any company that the provider serves a member of the provider's own, with the role that new people
 // get there, if there is one. Without it somebody has to give them one.
 func (r *Resolver) admit(ctx context.Context, ch *changes, p *db.ProviderAtWork, person *db.Person, as db.Given, account *db.Account) error {
-	_, err := r.entry(ctx, ch.tx, person.ID, nil, way{p.ID})
+	_, err := r.entry(ctx, ch.tx, person.ID, nil, way{providerID: p.ID})
 	if p := problem.From(err); err == nil || p.Code != problem.Forbidden || p.Reason == errSuspended.Reason {
 		return unlessSuspended(err)
 	}

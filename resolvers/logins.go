@@ -22,7 +22,7 @@ type LoginInput struct {
 	Email      string
 	Password   string
 	CustomerID *globalid.ID
-	OTP        *string
+	SecondFactor
 }
 
 // LoginPayload is a token for every application that the user has in the company, and the
@@ -36,7 +36,7 @@ type LoginPayload struct {
 
 var errLogin = problem.Unauthorized("the e-mail address or the password is wrong")
 
-// Login checks a person's password and, where it is on, one-time password. Anyone may call it;
+// Login checks a person's password and, where it is on, the second factor. Anyone may call it;
 // failures slow the next try down.
 func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, error) {
 	try, e, err := r.signIn(ctx, in)
@@ -47,7 +47,7 @@ func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, err
 		if err := ch.confirm(ctx, try); err != nil {
 			return err
 		}
-		return ch.signsIn(ctx, e, r.from(ctx, audit.None()))
+		return ch.signsIn(ctx, e, try.way().told(r.from(ctx, audit.None())))
 	})
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, err
 	return r.accessToken(ctx, e, nil)
 }
 
-// signIn is a try with the right password and code, and the way in that it gives.
+// signIn is a try with the right password and second factor, and the way in that it gives.
 func (r *Resolver) signIn(ctx context.Context, in LoginInput) (*tried, *entry, error) {
 	try, err := r.rightTry(ctx, in)
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *Resolver) signIn(ctx context.Context, in LoginInput) (*tried, *entry, e
 	return try, e, err
 }
 
-// rightTry is a try with the right password and code.
+// rightTry is a try with the right password and second factor.
 func (r *Resolver) rightTry(ctx context.Context, in LoginInput) (*tried, error) {
 	if err := loginFaults(in); err != nil {
 		return nil, err
@@ -76,12 +76,12 @@ func (r *Resolver) rightTry(ctx context.Context, in LoginInput) (*tried, error) 
 	}
 	err = checkPassword(ctx, try, in.Password)
 	if err == nil {
-		err = r.checkCode(ctx, try.own, in.OTP)
+		try.passkey, err = r.checkSecond(ctx, try.own, in.SecondFactor)
 	}
 	if err != nil {
-		if p := problem.From(err); p.Code == problem.Unauthenticated && p.Reason != reasonOTP {
+		if p := problem.From(err); p.Code == problem.Unauthenticated && p.Reason != reasonOTP && p.Reason != reasonPasskey {
 			try.failed(ctx)
-			r.logFailure(ctx, try)
+			r.logFailure(ctx, try.person(), try.passkey.told(audit.None()))
 		}
 		return nil, err
 	}
@@ -121,22 +121,6 @@ func checkPassword(ctx context.Context, try *tried, password string) error {
 func busy(err error) error {
 	if errors.Is(err, secret.ErrBusy) {
 		return &problem.Error{Code: problem.RateLimited, Detail: "too many people sign in at the moment: try again", RetryAfter: time.Second}
-	}
-	return err
-}
-
-const reasonOTP = "otp_required"
-
-func (r *Resolver) checkCode(ctx context.Context, own *db.Credentials, code *string) error {
-	if own.OTPMethod != otpTOTP {
-		return nil
-	}
-	if code == nil || *code == "" {
-		return problem.Unauthorized("the authenticator's current code is needed, as otp").With(reasonOTP)
-	}
-	err := r.takeCode(ctx, r.Store, own, *code)
-	if err != nil && problem.From(err).Code == problem.BadRequest {
-		err = problem.Unauthorized("the one-time password is wrong")
 	}
 	return err
 }
@@ -197,6 +181,11 @@ func (ch *changes) confirm(ctx context.Context, try *tried) error {
 	}
 	if own.PasswordHash == nil || *own.PasswordHash != *try.own.PasswordHash || own.OTPMethod != try.own.OTPMethod {
 		return errLogin
+	}
+	if try.passkey != nil {
+		if err := try.passkey.writeDown(ctx, ch.tx); err != nil {
+			return err
+		}
 	}
 	return see(ctx, ch.tx, try)
 }

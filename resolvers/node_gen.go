@@ -41,6 +41,8 @@ func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {
 		return found(q.identityProviderNode(ctx, id))
 	case "Invitation":
 		return found(q.invitationNode(ctx, id))
+	case "Passkey":
+		return found(q.passkeyNode(ctx, id))
 	case "Permission":
 		return found(q.Permission(ctx, id))
 	case "Region":

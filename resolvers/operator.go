@@ -109,7 +109,8 @@ func (r *Resolver) operatorKey(ctx context.Context, clientID string, action audi
 	})
 }
 
-// OperatorResetTOTP turns off the two-factor of a person who can no longer log in.
+// OperatorResetTOTP turns off the two-factor of a person who can no longer log in, and removes the person's passkeys: each is asked for beside
+// the password, and whoever has lost one may have lost it to somebody.
 func (r *Resolver) OperatorResetTOTP(ctx context.Context, email string) error {
 	_, root, err := r.operator(ctx)
 	if err != nil {
@@ -120,6 +121,10 @@ func (r *Resolver) OperatorResetTOTP(ctx context.Context, email string) error {
 		return missing(err, "user with the address", email)
 	}
 	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		dropped, err := tx.DropPasskeysOf(ctx, own.UserID)
+		if err != nil {
+			return err
+		}
 		if err := turnOff(ctx, tx, own.UserID); err != nil {
 			return err
 		}
@@ -127,7 +132,13 @@ func (r *Resolver) OperatorResetTOTP(ctx context.Context, email string) error {
 		if err != nil {
 			return err
 		}
-		what := audit.Between(own, now).Secret("otpSecret", own.OTPSecret != nil, false)
+		what := audit.Between(own, now)
+		if own.OTPSecret != nil {
+			what = what.Secret("otpSecret", true, false)
+		}
+		if dropped > 0 {
+			what = what.Value("passkeys", dropped, 0)
+		}
 		return ch.audit(root.ID, audit.UserTotpReset, &db.User{ID: own.UserID}, what)
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/limit"
 	"canopy/internal/models/chat"
+	"canopy/internal/passkey"
 	"canopy/internal/problem"
 	"canopy/internal/roster"
 	"canopy/internal/secret"
@@ -36,6 +37,8 @@ type Resolver struct {
 	// Providers is the platform at identity providers; DNS tells who has which domain.
 	Providers *sso.Client
 	DNS       *sso.DNS
+	// Passkeys is the platform as authenticators know it.
+	Passkeys *passkey.Party
 	// Keys are the signing keys of access tokens, kept up to date by RefreshKeys.
 	Keys *token.KeyRing
 	// Verifier checks access tokens against Keys.

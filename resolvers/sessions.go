@@ -41,7 +41,7 @@ func (r *Resolver) OpenSession(ctx context.Context, in LoginInput) (*SessionPayl
 		if err := ch.confirm(ctx, try); err != nil {
 			return err
 		}
-		s, refresh, err = r.beginSession(ctx, ch, e, byPassword)
+		s, refresh, err = r.beginSession(ctx, ch, e, try.way())
 		return err
 	})
 	if err != nil {
@@ -62,10 +62,7 @@ func (r *Resolver) beginSession(ctx context.Context, ch *changes, e *entry, by w
 	if err := ch.tx.SetSessionKey(ctx, s.ID, db.SealedSessionKeys.Seal(r.Box, s.ID, key)); err != nil {
 		return nil, refresh, err
 	}
-	what := r.from(ctx, audit.None()).With("session", s.ID)
-	if by.providerID != 0 {
-		what = what.With("provider", by.providerID)
-	}
+	what := by.told(r.from(ctx, audit.None()).With("session", s.ID))
 	return s, secret.NewSessionToken(key, s.ID, 1), ch.signsIn(ctx, e, what)
 }
 
@@ -93,7 +90,7 @@ func (r *Resolver) RefreshSession(ctx context.Context, refresh string, customerI
 	if customerID == nil {
 		customerID = &globalid.ID{Int: s.CustomerID}
 	}
-	e, refused := r.entry(ctx, r.Store, s.UserID, customerID, way{s.ProviderID})
+	e, refused := r.entry(ctx, r.Store, s.UserID, customerID, way{providerID: s.ProviderID})
 	if refused == nil {
 		if _, err := r.Rates.Spend(ctx, &e.Principal, quota.RequestsPerMinute, 1, r.RequestsPerMinute); err != nil {
 			return nil, err

@@ -26,18 +26,18 @@ func (ch *changes) auditAtHome(ctx context.Context, userID int64, action audit.A
 	return ch.audit(options[0].CustomerID, action, &db.User{ID: userID}, what)
 }
 
-// logFailure tells of a failed login. The throttle bounds how many there are. It takes as long where there is no such
-// person, and the answer is the same where it can't be written.
-func (r *Resolver) logFailure(ctx context.Context, try *tried) {
+// logFailure tells of a failed login of a person, 0 for nobody. The throttle bounds how many there are. It takes as long where there is no
+// such person, and the answer is the same where it can't be written.
+func (r *Resolver) logFailure(ctx context.Context, userID int64, what audit.Changes) {
 	answered := time.After(evenAnswer)
 	defer func() { <-answered }()
-	if try.own == nil {
+	if userID == 0 {
 		return
 	}
 	err := r.change(ctx, nil, func(_ *db.Store, ch *changes) error {
-		return ch.auditAtHome(ctx, try.own.UserID, audit.UserSignInFailed, r.from(ctx, audit.None()))
+		return ch.auditAtHome(ctx, userID, audit.UserSignInFailed, r.from(ctx, what))
 	})
 	if err != nil {
-		r.Log.WarnContext(ctx, "a failed login was not written down", "user", try.own.UserID, "error", err)
+		r.Log.WarnContext(ctx, "a failed login was not written down", "user", userID, "error", err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"canopy/db"
 	"canopy/internal/audit"
 	"canopy/internal/globalid"
-	"canopy/internal/limit"
 	"canopy/internal/problem"
 	"canopy/internal/secret"
 	"canopy/internal/sso"
@@ -49,8 +48,9 @@ type BeginSignOnInput struct {
 	Fresh, Try bool
 }
 
-// BegunSignOn is where the browser goes, and what it has to keep.
-type BegunSignOn struct{ URL, State, Cookie string }
+// BegunSignOn is where the browser goes, and what it has to keep. TriedAt is the page that a try leads back to, also where nothing has begun; ""
+// where it is none.
+type BegunSignOn struct{ URL, State, Cookie, TriedAt string }
 
 // signOn is what a browser keeps, sealed, while its person signs in.
 type signOn struct {
@@ -65,36 +65,42 @@ type signOn struct {
 // BeginSignOn sends somebody to an identity provider. Anyone may call it, and learns which provider speaks for a domain, and nothing of
 // who has which address.
 func (r *Resolver) BeginSignOn(ctx context.Context, in BeginSignOnInput) (*BegunSignOn, error) {
+	out := &BegunSignOn{}
 	back, err := ownPath(in.Return)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	if _, err := r.trySignOn(ctx); err != nil {
-		return nil, err
+	if in.Try {
+		out.TriedAt = back
+	}
+	return out, r.beginSignOn(ctx, in, back, out)
+}
+
+// beginSignOn begins it, for somebody who goes on at a page of the platform's.
+func (r *Resolver) beginSignOn(ctx context.Context, in BeginSignOnInput, back string, out *BegunSignOn) error {
+	if _, err := r.tryNetwork(ctx, trySignOn); err != nil {
+		return err
 	}
 	p, err := r.providerFor(ctx, in)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f := signOn{Flow: sso.NewFlow(in.Fresh), ProviderID: p.ID, Return: back, Try: in.Try, Expires: time.Now().Add(SignOnLife).Unix()}
 	if in.CustomerID != nil {
 		if f.CustomerID, err = in.CustomerID.Of("Customer", "customerId"); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	at, err := r.registration(p)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	address, err := r.Providers.Begin(ctx, at, f.Flow, in.Email)
-	if err != nil {
-		return nil, signOnFailure(err)
+	if out.URL, err = r.Providers.Begin(ctx, at, f.Flow, in.Email); err != nil {
+		return signOnFailure(err)
 	}
 	plain, err := json.Marshal(f)
-	if err != nil {
-		return nil, err
-	}
-	return &BegunSignOn{URL: address, State: f.State, Cookie: base64.RawURLEncoding.EncodeToString(db.SealedSignIns.Seal(r.Box, plain))}, nil
+	out.State, out.Cookie = f.State, base64.RawURLEncoding.EncodeToString(db.SealedSignIns.Seal(r.Box, plain))
+	return err
 }
 
 // signedInPage is the console, which goes on from there.
@@ -112,16 +118,6 @@ func ownPath(path string) (string, error) {
 		return "", problem.Invalid(problem.Fault{Location: "return", Message: "must be a path of this platform"})
 	}
 	return path, nil
-}
-
-// trySignOn counts tries by network, as those of passwords are.
-func (r *Resolver) trySignOn(ctx context.Context) (*tried, error) {
-	a := &tried{network: limit.AddressGroup(r.ClientAddress(ctx))}
-	a.counts = []count{{r.Addresses, "sso address:" + a.network}}
-	if wait := r.Addresses.Wait(ctx, a.counts[0].key); wait > 0 {
-		return nil, &problem.Error{Code: problem.RateLimited, Detail: "too many failed sign-ins: wait before the next", RetryAfter: wait}
-	}
-	return a, nil
 }
 
 // providerFor finds the provider that is named, or that speaks for an address. One that is not enabled can be tried.
@@ -173,11 +169,12 @@ func signOnFailure(err error) error {
 // FinishSignOnInput is what the browser comes back with, and what it has kept.
 type FinishSignOnInput struct{ State, Code, Issuer, Error, Cookie string }
 
-// FinishedSignOn is a session, or what was found out where the sign-in was a trial, and where the browser goes on.
+// FinishedSignOn is a session, or what was found out where the sign-in was a trial, and where the browser goes on. TriedAt is that of a trial,
+// also where nothing was found out.
 type FinishedSignOn struct {
-	Session *SessionPayload
-	Trial   *SignOnTrial
-	Return  string
+	Session         *SessionPayload
+	Trial           *SignOnTrial
+	Return, TriedAt string
 }
 
 // SignOnTrial is what a provider has said of who has tried it.
@@ -194,7 +191,7 @@ type SignOnTrial struct {
 // Return is the page to go to whatever comes of it, where it is known.
 func (r *Resolver) FinishSignOn(ctx context.Context, in FinishSignOnInput) (*FinishedSignOn, error) {
 	out := &FinishedSignOn{Return: signedInPage}
-	try, err := r.trySignOn(ctx)
+	try, err := r.tryNetwork(ctx, trySignOn)
 	if err != nil {
 		return out, err
 	}
@@ -203,7 +200,9 @@ func (r *Resolver) FinishSignOn(ctx context.Context, in FinishSignOnInput) (*Fin
 		try.failed(ctx)
 		return out, err
 	}
-	out.Return = f.Return
+	if out.Return = f.Return; f.Try {
+		out.TriedAt = f.Return
+	}
 	p, err := r.Store.ProviderAtWork(ctx, f.ProviderID)
 	if errors.Is(err, db.ErrNoRows) || err == nil && !p.Enabled && !f.Try {
 		err = problem.Missing("the identity provider is no longer there").With(ssoUnknown)
@@ -290,11 +289,11 @@ func (r *Resolver) letIn(ctx context.Context, f *signOn, p *db.ProviderAtWork, w
 		if f.CustomerID != 0 {
 			customerID = &globalid.ID{Int: f.CustomerID}
 		}
-		if e, refused = r.entry(ctx, ch.tx, userID, customerID, way{p.ID}); refused != nil {
+		if e, refused = r.entry(ctx, ch.tx, userID, customerID, way{providerID: p.ID}); refused != nil {
 			refused = waiting(refused, f.CustomerID)
 			return nil
 		}
-		if s, refresh, err = r.beginSession(ctx, ch, e, way{p.ID}); err != nil {
+		if s, refresh, err = r.beginSession(ctx, ch, e, way{providerID: p.ID}); err != nil {
 			return err
 		}
 		return ch.tx.InsertProviderSession(ctx, db.ProviderSession{

@@ -55,7 +55,7 @@ func (r *Resolver) signOutAt(ctx context.Context, s *db.Session) (string, error)
 // SignedOutElsewhere ends the sessions of somebody who has signed out at an identity provider, by the token that the provider sends.
 // Anyone may call it; the token's signature says who it comes from.
 func (r *Resolver) SignedOutElsewhere(ctx context.Context, providerID int64, token string) error {
-	try, err := r.trySignOn(ctx)
+	try, err := r.tryNetwork(ctx, trySignOn)
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,11 @@ import (
 	"canopy/internal/sso"
 )
 
-// The two-factor methods of a user.
+// The two-factor methods of a user. Who has an authenticator of codes may have passkeys beside it; otpPasskey is that of who has these alone.
 const (
-	otpNone = "none"
-	otpTOTP = "totp"
+	otpNone    = "none"
+	otpTOTP    = "totp"
+	otpPasskey = "passkey"
 )
 
 // EnableTotpInput says how an enrolment is named, with the caller's password.
@@ -46,7 +47,7 @@ func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTo
 		if own.OTPMethod == otpTOTP {
 			return problem.Bad("two-factor is on already: turn it off first")
 		}
-		return tx.SetOTP(ctx, own.UserID, otpNone, db.SealedOTPSecrets.Seal(m.Box, own.UserID, []byte(plain)))
+		return tx.SetOTP(ctx, own.UserID, own.OTPMethod, db.SealedOTPSecrets.Seal(m.Box, own.UserID, []byte(plain)))
 	})
 	if err != nil {
 		return nil, err
@@ -112,8 +113,15 @@ func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*Disabl
 	return &DisableTotpPayload{user}, err
 }
 
-// turnOff ends a user's two-factor, its recovery codes included.
+// turnOff ends a user's authenticator of codes. The recovery codes stay as long as there are passkeys.
 func turnOff(ctx context.Context, tx *db.Store, userID int64) error {
+	passkeys, err := tx.PasskeyIDs(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if len(passkeys) > 0 {
+		return tx.SetOTP(ctx, userID, otpPasskey, nil)
+	}
 	if err := tx.SetRecoveryCodes(ctx, userID, nil); err != nil {
 		return err
 	}
@@ -141,7 +149,7 @@ func (m Mutation) RegenerateRecoveryCodes(ctx context.Context, in RegenerateReco
 	}
 	codes, hashes := secret.NewRecoveryCodes()
 	err = m.ownOTP(ctx, c, proof, audit.UserCodesRegenerated, func(tx *db.Store, own *db.Credentials) error {
-		if own.OTPMethod != otpTOTP {
+		if own.OTPMethod == otpNone {
 			return problem.Bad("two-factor is not on")
 		}
 		return tx.SetRecoveryCodes(ctx, own.UserID, hashes)
@@ -254,23 +262,20 @@ func (m Mutation) ownOTP(ctx context.Context, c *caller, p proof, action audit.A
 		if !bytes.Equal(own.OTPSecret, now.OTPSecret) {
 			what = what.Secret("otpSecret", own.OTPSecret != nil, now.OTPSecret != nil)
 		}
-		if had, has := own.OTPMethod == otpTOTP, now.OTPMethod == otpTOTP; had != has || action == audit.UserCodesRegenerated {
+		if had, has := own.OTPMethod != otpNone, now.OTPMethod != otpNone; had != has || action == audit.UserCodesRegenerated || action == audit.UserTotpEnabled {
 			what = what.Secret("recoveryCodes", had, has)
 		}
 		return ch.audit(c.CustomerID, action, &db.User{ID: c.UserID}, m.from(ctx, what))
 	})
 }
 
+var errCode = problem.Invalid(problem.Fault{Location: "code", Message: "is not the authenticator's current code"})
+
 // takeCode checks a one-time password and uses its time step up, so that it works once. A recovery code
 // does as well while two-factor is on.
 func (r *Resolver) takeCode(ctx context.Context, tx *db.Store, own *db.Credentials, code string) error {
-	wrong := problem.Invalid(problem.Fault{Location: "code", Message: "is not the authenticator's current code"})
-	if hash, ok := secret.HashRecoveryCode(code); ok && own.OTPMethod == otpTOTP {
-		used, err := tx.UseRecoveryCode(ctx, own.UserID, hash)
-		if err == nil && !used {
-			err = wrong
-		}
-		return err
+	if _, is := secret.HashRecoveryCode(code); is && own.OTPMethod != otpNone {
+		return takeRecoveryCode(ctx, tx, own, code)
 	}
 	plain, err := db.SealedOTPSecrets.Open(r.Box, own.UserID, own.OTPSecret)
 	if err != nil {
@@ -278,11 +283,24 @@ func (r *Resolver) takeCode(ctx context.Context, tx *db.Store, own *db.Credentia
 	}
 	step, ok := secret.ValidateTOTP(string(plain), code, own.OTPLastStep, time.Now())
 	if !ok {
-		return wrong
+		return errCode
 	}
 	taken, err := tx.TakeOTPStep(ctx, own.UserID, step)
 	if err == nil && !taken {
-		err = wrong
+		err = errCode
+	}
+	return err
+}
+
+// takeRecoveryCode uses a recovery code up.
+func takeRecoveryCode(ctx context.Context, tx *db.Store, own *db.Credentials, code string) error {
+	hash, ok := secret.HashRecoveryCode(code)
+	if !ok {
+		return errCode
+	}
+	used, err := tx.UseRecoveryCode(ctx, own.UserID, hash)
+	if err == nil && !used {
+		err = errCode
 	}
 	return err
 }

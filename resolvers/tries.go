@@ -14,9 +14,11 @@ import (
 
 // What is tried for a person, and counted by itself.
 const (
-	tryLogin = ""
-	tryCode  = "code "
-	tryReset = "reset "
+	tryLogin   = ""
+	tryCode    = "code "
+	tryReset   = "reset "
+	trySignOn  = "sso "
+	tryPasskey = "passkey "
 )
 
 // tried is one try for a person, from one network.
@@ -25,12 +27,40 @@ type tried struct {
 	own     *db.Credentials
 	network string
 	counts  []count
+	// passkey is the second factor, where it was one.
+	passkey *usedPasskey
+}
+
+// person is who is tried for; 0 where there is nobody.
+func (t *tried) person() int64 {
+	if t.own == nil {
+		return 0
+	}
+	return t.own.UserID
+}
+
+// way is how the person of a right try has proven who it is.
+func (t *tried) way() way {
+	if t.passkey == nil {
+		return byPassword
+	}
+	return way{passkeyID: t.passkey.row.ID}
 }
 
 // count is one of those that a failure is counted by.
 type count struct {
 	throttle *limit.Throttle
 	key      string
+}
+
+// tryNetwork counts tries by network alone, where it is not known whose they are.
+func (r *Resolver) tryNetwork(ctx context.Context, kind string) (*tried, error) {
+	a := &tried{network: limit.AddressGroup(r.ClientAddress(ctx))}
+	a.counts = []count{{r.Addresses, kind + "address:" + a.network}}
+	if wait := r.Addresses.Wait(ctx, a.counts[0].key); wait > 0 {
+		return nil, &problem.Error{Code: problem.RateLimited, Detail: "too many failed sign-ins: wait before the next", RetryAfter: wait}
+	}
+	return a, nil
 }
 
 // try begins a try for the person of an address, unless earlier failures forbid it. A network that the person

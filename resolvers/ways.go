@@ -4,14 +4,27 @@ import (
 	"slices"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/problem"
 )
 
-// way is how a person has proven who it is: at an identity provider, or else by what the platform itself knows of it.
-type way struct{ providerID int64 }
+// way is how a person has proven who it is: at an identity provider, or else by what the platform itself knows of it, of which the log tells
+// the passkey.
+type way struct{ providerID, passkeyID int64 }
 
 // byPassword is the way of all who have not come from a provider.
 var byPassword = way{}
+
+// told adds the way to what is told of a sign-in.
+func (w way) told(what audit.Changes) audit.Changes {
+	if w.providerID != 0 {
+		what = what.With("provider", w.providerID)
+	}
+	if w.passkeyID != 0 {
+		what = what.With("passkey", w.passkeyID)
+	}
+	return what
+}
 
 // The reasons for which a company is closed to who has proven itself.
 const (
@@ -20,7 +33,7 @@ const (
 )
 
 // closed tells why a company can't be signed in to by a way; nil where it can. A provider vouches for people in the companies that it
-// serves alone. Where one is required, owners keep their passwords, so that a provider that is away locks nobody out for good.
+// serves alone. Where one is required, owners keep their passwords and passkeys, so that a provider that is away locks nobody out for good.
 func (w way) closed(o *db.CustomerOption) *problem.Error {
 	switch {
 	case w.providerID != 0 && !slices.Contains(o.Providers, w.providerID):

@@ -13,10 +13,11 @@ import (
 
 type loginInput struct {
 	Body struct {
-		Email      string  `json:"email" doc:"The user's e-mail address"`
-		Password   string  `json:"password" doc:"The user's password"`
-		CustomerID *int64  `json:"customerId,omitempty" doc:"The company to log in to; without it, the one that the user has belonged to longest"`
-		OTP        *string `json:"otp,omitempty" example:"123456" doc:"The current code of the user's authenticator, where two-factor is on"`
+		Email      string         `json:"email" doc:"The user's e-mail address"`
+		Password   string         `json:"password" doc:"The user's password"`
+		CustomerID *int64         `json:"customerId,omitempty" doc:"The company to log in to; without it, the one that the user has belonged to longest"`
+		OTP        *string        `json:"otp,omitempty" example:"123456" doc:"The current code of the user's authenticator, or a recovery code, where two-factor is on"`
+		Passkey    *PasskeyAnswer `json:"passkey,omitempty" doc:"A passkey in place of the code, as POST /auth/passkey asks for it"`
 	} `nameHint:"LoginRequest"`
 }
 
@@ -62,7 +63,7 @@ func (a *api) registerLogins() {
 	add(a, operation{
 		id: "logIn", method: http.MethodPost, path: "/auth/token", tag: tagLogin, public: true,
 		errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, summary: "Log in with a password",
-		description: "Gives an access token for a person, who accepts the company by it; by default one that was accepted before. A user with two-factor gets 401 with the code otp_required until the request carries otp.",
+		description: "Gives an access token for a person, who accepts the company by it; by default one that was accepted before. A user with two-factor gets 401 with the code otp_required, or passkey_required of who has passkeys alone, until the request carries otp or passkey.",
 	}, a.logIn)
 	add(a, operation{
 		id: "setPassword", method: http.MethodPost, path: "/auth/setup", tag: tagLogin, public: true, errors: []int{http.StatusTooManyRequests},
@@ -92,7 +93,7 @@ func (a *api) registerLogins() {
 func (a *api) logIn(ctx context.Context, in *loginInput) (*one[LoginAnswer], error) {
 	b := in.Body
 	got, err := a.r.Login(ctx, resolvers.LoginInput{
-		Email: b.Email, Password: b.Password, CustomerID: optionalID(b.CustomerID), OTP: b.OTP,
+		Email: b.Email, Password: b.Password, CustomerID: optionalID(b.CustomerID), SecondFactor: resolvers.SecondFactor{OTP: b.OTP, Passkey: b.Passkey.input()},
 	})
 	if err != nil {
 		return nil, err

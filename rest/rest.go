@@ -45,6 +45,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerTokens()
 	a.registerLogins()
 	a.registerSessions()
+	a.registerPasskeys()
 	a.registerSignOns()
 	a.registerIdentityProviders()
 	a.registerIdentities()

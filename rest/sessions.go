@@ -25,11 +25,12 @@ const (
 
 type openSessionInput struct {
 	Body struct {
-		Email      string  `json:"email" doc:"The user's e-mail address"`
-		Password   string  `json:"password" doc:"The user's password"`
-		CustomerID *int64  `json:"customerId,omitempty" doc:"The company to log in to; without it, the one that the user has belonged to longest"`
-		OTP        *string `json:"otp,omitempty" example:"123456" doc:"The current code of the user's authenticator, where two-factor is on"`
-		Cookie     *bool   `json:"cookie,omitempty" default:"true" doc:"Whether the refresh token goes into the cookie canopy_session, for pages, or else into the answer, for programs"`
+		Email      string         `json:"email" doc:"The user's e-mail address"`
+		Password   string         `json:"password" doc:"The user's password"`
+		CustomerID *int64         `json:"customerId,omitempty" doc:"The company to log in to; without it, the one that the user has belonged to longest"`
+		OTP        *string        `json:"otp,omitempty" example:"123456" doc:"The current code of the user's authenticator, or a recovery code, where two-factor is on"`
+		Passkey    *PasskeyAnswer `json:"passkey,omitempty" doc:"A passkey in place of the code, as POST /auth/passkey asks for it"`
+		Cookie     *bool          `json:"cookie,omitempty" default:"true" doc:"Whether the refresh token goes into the cookie canopy_session, for pages, or else into the answer, for programs"`
 	} `nameHint:"OpenSessionRequest"`
 }
 
@@ -144,7 +145,7 @@ func (a *api) session(ctx context.Context, s *db.Session) session {
 func (a *api) openSession(ctx context.Context, in *openSessionInput) (*openedSession, error) {
 	b := in.Body
 	got, err := a.r.OpenSession(ctx, resolvers.LoginInput{
-		Email: b.Email, Password: b.Password, CustomerID: optionalID(b.CustomerID), OTP: b.OTP,
+		Email: b.Email, Password: b.Password, CustomerID: optionalID(b.CustomerID), SecondFactor: resolvers.SecondFactor{OTP: b.OTP, Passkey: b.Passkey.input()},
 	})
 	return a.opened(got, b.Cookie == nil || *b.Cookie, err)
 }

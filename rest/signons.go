@@ -33,7 +33,7 @@ type beginSignOnInput struct {
 	CustomerID int64  `query:"customerId" minimum:"1" doc:"The company to sign in to; by default the one that the person has belonged to longest, of those that the provider serves"`
 	Return     string `query:"return" doc:"The path of this platform to go to afterwards; by default the console"`
 	Fresh      bool   `query:"fresh" doc:"Whether the provider has to ask the person anew"`
-	Try        bool   `query:"try" doc:"Whether nobody is let in, and what the provider says of the person goes to the page as #trial=, JSON in base64url; also of a provider that is not enabled"`
+	Try        bool   `query:"try" doc:"Whether nobody is let in, and what the provider says of the person, or why it says nothing, goes to the page as #trial=, JSON in base64url; also of a provider that is not enabled"`
 }
 
 type finishSignOnInput struct {
@@ -119,7 +119,7 @@ func (a *api) beginSignOn(ctx context.Context, in *beginSignOnInput) (*redirect,
 		Email: in.Email, ProviderID: idOf(in.Provider), CustomerID: idOf(in.CustomerID), Return: in.Return, Fresh: in.Fresh, Try: in.Try,
 	})
 	if err != nil {
-		return a.turnedAway(in.Accept, err)
+		return a.turnedAway(in.Accept, begun.TriedAt, err)
 	}
 	return &redirect{http.StatusSeeOther, begun.URL, []string{a.signOnCookie(begun.State, begun.Cookie, resolvers.SignOnLife)}}, nil
 }
@@ -133,7 +133,7 @@ func (a *api) finishSignOn(ctx context.Context, in *finishSignOnInput) (*redirec
 	}
 	done, err := a.r.FinishSignOn(ctx, resolvers.FinishSignOnInput{State: in.State, Code: in.Code, Issuer: in.Issuer, Error: in.Error, Cookie: kept})
 	if err != nil {
-		out, err := a.turnedAway(in.Accept, err)
+		out, err := a.turnedAway(in.Accept, done.TriedAt, err)
 		if out != nil && kept != "" {
 			out.SetCookie = []string{a.signOnCookie(in.State, "", -1)}
 		}
@@ -144,21 +144,32 @@ func (a *api) finishSignOn(ctx context.Context, in *finishSignOnInput) (*redirec
 		out.SetCookie = append(out.SetCookie, a.cookie(done.Session.RefreshToken, time.Until(done.Session.IdleEnd)))
 	}
 	if done.Trial != nil {
-		told, err := json.Marshal(done.Trial)
-		if err != nil {
-			return nil, err
-		}
-		page, _, _ := strings.Cut(done.Return, "#")
-		out.Location = page + trialMark + base64.RawURLEncoding.EncodeToString(told)
+		out.Location = tried(done.TriedAt, done.Trial)
 	}
 	return out, nil
 }
 
-// turnedAway sends a browser to the page where people sign in, which says why; others hear it at once.
-func (a *api) turnedAway(accept string, err error) (*redirect, error) {
+// refusedTrial is why a trial has found out nothing.
+type refusedTrial struct {
+	Refused string `json:"refused"`
+	Detail  string `json:"detail"`
+}
+
+// tried is the page of a trial with what has come of it.
+func tried(page string, what any) string {
+	told, _ := json.Marshal(what) // texts alone
+	page, _, _ = strings.Cut(page, "#")
+	return page + trialMark + base64.RawURLEncoding.EncodeToString(told)
+}
+
+// turnedAway sends a browser to the page where people sign in, or back to that of a trial, which says why; others hear it at once.
+func (a *api) turnedAway(accept, triedAt string, err error) (*redirect, error) {
 	p := problem.From(err)
 	if !strings.Contains(accept, "text/html") || p.Code == problem.Internal {
 		return nil, err
+	}
+	if triedAt != "" {
+		return &redirect{Status: http.StatusSeeOther, Location: tried(triedAt, refusedTrial{p.PublicCode(), p.Detail})}, nil
 	}
 	return &redirect{Status: http.StatusSeeOther, Location: signInPage + "?" + url.Values{"sso": {p.PublicCode()}}.Encode()}, nil
 }

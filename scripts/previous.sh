@@ -1,5 +1,6 @@
 #!/bin/sh
-# previous.sh COMMIT FOLDER: builds the program of an earlier commit as FOLDER/canopy, of its sources as git has them.
+# previous.sh COMMIT FOLDER: builds the program of an earlier commit as FOLDER/canopy, of its sources as git has them. FOLDER/schema has the
+# version of the schema that it knows.
 set -eu
 commit=$1
 mkdir -p "$2"
@@ -12,4 +13,5 @@ rm -rf "$folder/source"
 mkdir "$folder/source"
 git archive "$commit" | tar -x -C "$folder/source"
 (cd "$folder/source" && CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=previous" -o "$folder/canopy" ./cmd/canopy)
+(cd "$folder/source/db/migrations" && printf '%s\n' *.sql) | sed -n 's/^0*\([1-9][0-9]*\)_.*/\1/p' | sort -n | tail -n 1 >"$folder/schema"
 rm -rf "$folder/source"

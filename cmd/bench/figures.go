@@ -56,6 +56,11 @@ func run(ctx context.Context, o options) error {
 	if o.peers {
 		return besidePeers(b)
 	}
+	if o.beside != "" {
+		rows, err := b.beside(o.beside)
+		print(rows)
+		return errors.Join(err, b.failed)
+	}
 	if o.hostile {
 		rows, err := b.hostile(self)
 		print(rows)
@@ -73,6 +78,11 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	rows = append(append(rows, b.small()...), b.stalls()...)
+	traced, err := b.traced(self)
+	if err != nil {
+		return err
+	}
+	rows = append(rows, traced...)
 	slow, err := b.slow()
 	if err != nil {
 		return err
@@ -177,9 +187,25 @@ func graphql(query string, variables map[string]any) call {
 	return call{method: "POST", path: "/graphql", contentType: "application/json", body: string(body)}
 }
 
+const region = `query($id: ID!) { customer(id: $id) { id name regionId createdAt region { id name description } } }`
+
 const treeQuery = `query Tree($id: ID!) { customer(id: $id) { id name descendants(first: 20) { nodes { id name
 	users(first: 10) { nodes { id name email permissions(first: 3) { nodes { id disabled
 		role { id name } account { id name } application { id name } region { id name } } } } } } } } }`
+
+// exchange asks for an access token.
+func (b *bencher) exchange() call {
+	return call{method: "POST", open: true, path: "/connect/token", contentType: "application/x-www-form-urlencoded", body: b.lab.key.Form("tenant").Encode()}
+}
+
+// usual are the questions by which two programs are compared.
+func (b *bencher) usual() []contest {
+	return []contest{
+		{name: "token exchange", conns: 8, app: access.Tenant, ours: b.exchange()},
+		{name: "GET /tenant/{cid}", conns: 16, app: access.Tenant, ours: call{method: "GET", path: fmt.Sprintf("/tenant/%d", b.wide+1)}},
+		{name: "GraphQL company + region", conns: 8, app: access.Tenant, ours: graphql(region, map[string]any{"id": b.wide + 1})},
+	}
+}
 
 // small measures on a tree that fits everywhere.
 func (b *bencher) small() []row {
@@ -199,13 +225,12 @@ func (b *bencher) small() []row {
 		}
 		rows = append(rows, line)
 	}
-	exchange := call{method: "POST", open: true, path: "/connect/token", contentType: "application/x-www-form-urlencoded", body: b.lab.key.Form("tenant").Encode()}
+	exchange := b.exchange()
 	add("token exchange, 8 connections", "≥ 4000/s, ≥ 0.6", 8, exchange, func() result { return b.measure(b.lab.bare, 8, exchange) })
 	customer := call{method: "GET", path: fmt.Sprintf("/tenant/%d", b.wide+1)}
 	add("GET /tenant/{cid}, 16 connections", "≥ 0.7", 16, customer, func() result { return b.measure(b.lab.bare, 16, customer) })
 	others := call{method: "GET", vary: func(n int) (string, string) { return fmt.Sprintf("/tenant/%d", b.another(n)), "" }}
 	add("GET /tenant/{cid} of others in turn, 16 connections", "≥ 0.7", 16, others, func() result { return b.measure(b.lab.bare, 16, others) })
-	const region = `query($id: ID!) { customer(id: $id) { id name regionId createdAt region { id name description } } }`
 	add("GraphQL company + region, 8 connections", "≥ 3000/s, ≥ 0.5 of REST", 8, graphql(region, map[string]any{"id": b.wide + 1}),
 		func() result { return b.measure(b.lab.platform, 8, customer) })
 	regions := graphql(region, nil)

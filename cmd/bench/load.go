@@ -30,6 +30,10 @@ type result struct {
 	firstFail string
 	// Per request, where the server counts them.
 	statements, allocations float64
+	// answered are the requests that were measured, sent all that were.
+	answered, sent int
+	// processor is the time that the server had of the processors meanwhile.
+	processor time.Duration
 }
 
 // load sends a call over and over on so many connections for a time.
@@ -38,16 +42,20 @@ func load(ctx context.Context, c *child, token string, conns int, length time.Du
 	client := &http.Client{Transport: transport}
 	defer transport.CloseIdleConnections()
 	warm, cancel := context.WithTimeout(ctx, min(length/5, time.Second))
-	_ = drive(warm, client, c.url, token, conns, what)
+	warming := drive(warm, client, c.url, token, conns, what)
 	cancel()
 	s0, a0 := c.counters()
+	p0 := busy(c.cmd.Process.Pid)
 	timed, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	begin := time.Now()
 	samples := drive(timed, client, c.url, token, conns, what)
 	took := time.Since(begin)
+	p1 := busy(c.cmd.Process.Pid)
 	s1, a1 := c.counters()
-	return samples.result(took, s1-s0, a1-a0)
+	r := samples.result(took, s1-s0, a1-a0)
+	r.answered, r.sent, r.processor = len(samples.times), len(samples.times)+len(warming.times), p1-p0
+	return r
 }
 
 type samples struct {

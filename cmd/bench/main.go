@@ -27,6 +27,8 @@ func main() {
 	flag.BoolVar(&o.peers, "peers", false, "measure only the platform beside peers from npm, in turns")
 	flag.StringVar(&o.record, "record", "", "with -peers, a file of JSON lines that keeps the ratios")
 	flag.StringVar(&o.release, "release", "dev", "the release that -record names")
+	flag.StringVar(&o.beside, "beside", "", "another program of the same schema: measure only this one in turns with it")
+	collector := flag.String("collector", "", "run as a collector of traces on this address (bench starts it itself)")
 	sink := flag.String("sink", "", "run as the receiver of deliveries on this address, with the certificate in -certificate (bench starts it itself)")
 	certificate := flag.String("certificate", "", "file that keeps the receiver's certificate")
 	bare := flag.String("bare", "", "run as the bare reference server on this address (bench starts it itself)")
@@ -37,6 +39,8 @@ func main() {
 	switch {
 	case *bare != "":
 		err = serveBare(ctx, *bare)
+	case *collector != "":
+		err = serveCollector(ctx, *collector)
 	case *sink != "":
 		err = webhook.Listen(ctx, webhook.ListenOptions{Addr: *sink, Certificate: *certificate, Handler: newSink()})
 	default:
@@ -53,6 +57,8 @@ type options struct {
 	load      time.Duration
 	customers int
 	only      string
+	// beside is a program that is measured in turns with binary, and nothing else.
+	beside string
 	// noDeliveries leaves the figures of deliveries out.
 	noDeliveries bool
 	// hostile measures the figures beside a hostile company, and no others.

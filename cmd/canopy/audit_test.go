@@ -113,3 +113,49 @@ func TestAuditExportIsInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// TestAuditExportOfAPlatform: from anywhere it is what the database tells of the caller's company and of all below it.
+func TestAuditExportOfAPlatform(t *testing.T) {
+	t.Parallel()
+	p := platform.Start(t)
+	alpine := p.Customer("Alpine Energy")
+	p.SQL(`INSERT INTO audit_events (customer_id, action, object_type, object_id, created_at)
+		SELECT CASE WHEN i % 3 = 0 THEN $1::bigint ELSE $2::bigint END, 'customer.updated', 'Customer', i, '2026-01-01T00:00:00Z'::timestamptz + i / 700 * interval '1 day'
+		FROM generate_series(1, 900) i`, p.Customer("Alpine Hydro"), p.Customer("Coral Logistics"))
+	p.Must(204, "PUT", "/tenant", p.Root(), map[string]any{"customerId": alpine, "name": "Alpine <Energy> & Söhne"})
+	s := newShell(t)
+	s.must(p.Demo.ClientSecret+"\n", "login", "--url", p.URL, "--client-id", p.Demo.ClientID)
+	for _, bounds := range [][]string{nil, {"--since", "2026-01-02"}, {"--until", "2026-01-02"}} {
+		_, direct, _ := operate(t, p, nil, append([]string{"audit", "export"}, bounds...)...)
+		if told := s.must("", append([]string{"audit", "export"}, bounds...)...); told != direct || strings.Count(told, "\n") < 2 {
+			t.Errorf("%q: %d bytes, of the database %d", bounds, len(told), len(direct))
+		}
+	}
+	if code, out, fault := s.run("", "audit", "export", "--customer", platform.Decimal(alpine)); code != exitUsage || out != "" || !strings.Contains(fault, "key of that company") {
+		t.Errorf("%d %q %s", code, out, fault)
+	}
+
+	// A key of a company tells of that and of what lies below, and one without the right of nothing.
+	made := operated[madeKey](t, p, "key", "create", "--company", platform.Decimal(alpine), "--email", "greta@alpine.example")
+	below := newShell(t)
+	below.env["CANOPY_URL"], below.env["CANOPY_CLIENT_ID"], below.env["CANOPY_CLIENT_SECRET"] = p.URL, made.ClientID, made.ClientSecret
+	_, direct, _ := operate(t, p, nil, "audit", "export", "--customer", platform.Decimal(alpine), "--since", "2026-01-02", "--until", "2026-01-03")
+	told := below.must("", "audit", "export", "--since", "2026-01-02", "--until", "2026-01-03")
+	if told != direct || strings.Count(told, "\n") == 0 || strings.Contains(told, fmt.Sprintf(`"customerId":%d,`, p.Customer("Coral Logistics"))) {
+		t.Errorf("%.300s, of the database %.300s", told, direct)
+	}
+	p.SQL(`UPDATE permissions SET disabled = true WHERE user_id = $1`, p.UserID("greta@alpine.example"))
+	if code, out, fault := below.run("", "audit", "export"); code != exitFault || out != "" || strings.Count(fault, "\n") != 1 {
+		t.Errorf("without the right: %d %q %s", code, out, fault)
+	}
+}
+
+// operated runs the program on a platform's settings, and decodes what it said as JSON.
+func operated[T any](t *testing.T, s *platform.Platform, args ...string) (v T) {
+	t.Helper()
+	code, out, fault := operate(t, s, nil, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), &v); code != exitOK || err != nil {
+		t.Fatalf("%q: %d %s %v", args, code, fault, err)
+	}
+	return v
+}

@@ -21,6 +21,7 @@ func bootstrapCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 		regions = append(regions, seed)
 		return err
 	})
+	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, _ []string) error {
 		if *customer == "" || *email == "" {
 			return usagef("--company and --email are needed")
@@ -37,9 +38,11 @@ func bootstrapCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(m.Stdout, "company        %s (id %d)\nadmin          %s (id %d)\nset up at      %s\nclient_id      %s\nclient_secret  %s\n",
-			made.Customer.Name, made.Customer.ID, made.Admin.Email, made.Admin.ID, made.SetupLink, made.ClientID, made.ClientSecret)
-		return err
+		told := map[string]any{
+			"companyId": made.Customer.ID, "adminId": made.Admin.ID, "setupUrl": made.SetupLink, "clientId": made.ClientID, "clientSecret": made.ClientSecret,
+		}
+		return m.write(*asJSON, told, fmt.Sprintf("company        %s (id %d)\nadmin          %s (id %d)\nset up at      %s\nclient_id      %s\nclient_secret  %s\n",
+			made.Customer.Name, made.Customer.ID, made.Admin.Email, made.Admin.ID, made.SetupLink, made.ClientID, made.ClientSecret))
 	}
 }
 

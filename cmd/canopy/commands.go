@@ -45,7 +45,7 @@ command goes on after an interruption, and makes nothing twice. docs/export.md t
 The first line names the columns: email, and firstName and lastName where there are any. Who is in the
 company already is left alone, so the same command goes on after an interruption, and nobody is there twice.
 ` + remoteHelp},
-	{name: "user reset-totp", args: "EMAIL", short: "Turns off the two-factor of a person who has lost authenticator and recovery codes", setup: userResetTOTPCommand},
+	{name: "user reset-totp", args: "EMAIL", short: "Turns off the two-factor of a person who has lost it, passkeys included", setup: userResetTOTPCommand},
 	{name: "signing-key rotate", short: "Adds a signing key for access tokens; the old ones stay published while they are needed", setup: signingKeyRotateCommand},
 	{name: "signing-key retire", args: "[KID]", short: "Ends a leaked signing key at once, with every token that it has signed", setup: signingKeyRetireCommand, long: `
 Without a KID it is the key that signs at present, and a new one takes its place. Each process refuses the
@@ -64,7 +64,9 @@ that is replaced working on beside the others:
 Where all processes are stopped at the same time, the first step is not needed.`},
 	{name: "audit export", short: "Writes audit events to stdout, oldest first", setup: auditExportCommand, long: `
 Each has the members that it has in GET /v1/audit. An event is there from the end of its transaction on: an
-export that goes on where another has ended should begin a minute earlier, and know events by their id.`},
+export that goes on where another has ended should begin a minute earlier, and know events by their id.
+Of a platform, which takes the right audit.read, it is the caller's company with all below it.
+` + eitherHelp},
 	{name: "seed", short: "Fills the database with synthetic companies, for load tests", setup: seedCommand, long: `
 The tree hangs below a company of its own under the root; each of its companies has as many
 children as --fanout says, level by level. Users and permissions are made for the first ones.`},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,7 +18,7 @@ import (
 func customerImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	parent := flags.Int64("parent", 0, "id of the company below which it is made (default the root company)")
 	dry := flags.Bool("dry-run", false, "look at everything, tell what would be made, and write nothing")
-	asJSON := flags.Bool("json", false, "write the report as JSON")
+	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, args []string) error {
 		if *parent < 0 || len(args) != 1 {
 			return usagef("one archive is needed")
@@ -51,9 +50,7 @@ func customerImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, [
 		case err != nil:
 			return err
 		case *asJSON:
-			out := json.NewEncoder(m.Stdout)
-			out.SetIndent("", "  ")
-			return out.Encode(report)
+			return m.writeJSON(report)
 		}
 		return m.tellImport(report)
 	}

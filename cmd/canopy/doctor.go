@@ -19,7 +19,7 @@ var errUnhealthy = errors.New("something keeps the platform from its work")
 
 func doctorCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	egress := flags.String("egress", "", "https address outside that is asked as receivers of webhooks are")
-	asJSON := flags.Bool("json", false, "write what was found as JSON")
+	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, _ []string) error {
 		redisconn.LogTo(slog.New(slog.DiscardHandler)) // what it tells by itself is among what is found
 		v := &doctor.Visit{Getenv: m.Getenv, Environ: m.Environ, Version: version, Egress: *egress}

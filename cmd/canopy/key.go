@@ -16,7 +16,7 @@ func keyCreateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 	customer := flags.Int64("company", 0, "id of the company that the key acts in (default the own one; on the database the root company)")
 	email := flags.String("email", "", "e-mail address of the user that it acts for (default oneself)")
 	name := flags.String("name", "", "what the key is for")
-	asJSON := flags.Bool("json", false, "write the key as JSON")
+	asJSON := jsonFlag(flags)
 	at := m.remoteFlags(flags)
 	return func(ctx context.Context, _ []string) error {
 		return at.withKeys(ctx, func(keys keyPlace) error {
@@ -53,7 +53,7 @@ func (m *Main) tellKey(made *madeKey, asJSON bool) error {
 
 func keyListCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	customer := flags.Int64("company", 0, "id of the company (default the own one; on the database the root company)")
-	asJSON := flags.Bool("json", false, "write the keys as JSON")
+	asJSON := jsonFlag(flags)
 	at := m.remoteFlags(flags)
 	return func(ctx context.Context, _ []string) error {
 		return at.withKeys(ctx, func(keys keyPlace) error {
@@ -87,7 +87,7 @@ func day(t *time.Time) string {
 func keyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	customer := flags.Int64("company", 0, "id of the company that the key acts in (default the own one; not asked for on the database)")
 	grace := flags.Duration("grace", 24*time.Hour, "how long the old secret lives on")
-	asJSON := flags.Bool("json", false, "write the key as JSON")
+	asJSON := jsonFlag(flags)
 	at := m.remoteFlags(flags)
 	return func(ctx context.Context, args []string) error {
 		if len(args) != 1 || *grace < 0 {
@@ -105,6 +105,7 @@ func keyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 
 func keyRevokeCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	customer := flags.Int64("company", 0, "id of the company that the key acts in (default the own one; not asked for on the database)")
+	asJSON := jsonFlag(flags)
 	at := m.remoteFlags(flags)
 	return func(ctx context.Context, args []string) error {
 		if len(args) != 1 {
@@ -114,14 +115,14 @@ func keyRevokeCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 			if err := keys.revoke(ctx, args[0], *customer); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(m.Stdout, "%s is revoked\n", args[0])
-			return err
+			return m.write(*asJSON, map[string]any{"clientId": args[0], "revoked": true}, args[0]+" is revoked\n")
 		})
 	}
 }
 
 func signingKeyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	after := flags.Duration("activate-after", 10*time.Minute, "how long the key is published before it signs, so that every validator has it; 0 when the old one has leaked")
+	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, _ []string) error {
 		if *after < 0 {
 			return usagef("--activate-after must not be negative")
@@ -136,13 +137,13 @@ func signingKeyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context,
 			return err
 		}
 		outbox.TellSigningKeys(ctx, p.Bus)
-		_, err = fmt.Fprintf(m.Stdout, "kid  %s\n", kid)
-		return err
+		return m.write(*asJSON, map[string]string{"kid": kid}, "kid  "+kid+"\n")
 	}
 }
 
 func signingKeyRetireCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	now := flags.Bool("now", false, "says that it is meant: whoever holds a token that the key has signed needs a new one")
+	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, args []string) error {
 		switch {
 		case len(args) > 1:
@@ -160,10 +161,14 @@ func signingKeyRetireCommand(m *Main, flags *flag.FlagSet) func(context.Context,
 			return err
 		}
 		outbox.TellSigningKeys(ctx, p.Bus)
-		if _, err := fmt.Fprintf(m.Stdout, "retired  %s\n", retired); err != nil || next == "" {
-			return err
+		text := "retired  " + retired + "\n"
+		if next != "" {
+			text += "kid      " + next + "\n"
 		}
-		_, err = fmt.Fprintf(m.Stdout, "kid      %s\n", next)
-		return err
+		return m.write(*asJSON, struct {
+			Retired string `json:"retired"`
+			// KID is the key that signs from now on; none where another has signed already.
+			KID string `json:"kid,omitempty"`
+		}{retired, next}, text)
 	}
 }

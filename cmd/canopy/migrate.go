@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"flag"
-	"fmt"
+	"path/filepath"
 	"slices"
-	"text/tabwriter"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -14,7 +16,8 @@ import (
 	"canopy/internal/config"
 )
 
-func migrateCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
+func migrateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, args []string) error {
 		if len(args) != 1 {
 			return usagef("one of up, down and status is needed")
@@ -34,43 +37,59 @@ func migrateCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) er
 		switch args[0] {
 		case "up":
 			done, err := mig.Up(ctx)
-			m.printMigrations(done...)
-			return err
+			return errors.Join(err, m.tellMigrations(*asJSON, done...))
 		case "down":
 			done, err := mig.Down(ctx)
 			if done != nil {
-				m.printMigrations(done)
+				err = errors.Join(err, m.tellMigrations(*asJSON, done))
 			}
 			return err
 		default:
-			return m.printStatus(ctx, mig)
+			return m.tellStatus(ctx, mig, *asJSON)
 		}
 	}
 }
 
-func (m *Main) printMigrations(done ...*goose.MigrationResult) {
-	if len(done) == 0 {
-		_, _ = fmt.Fprintln(m.Stdout, "nothing to do: the schema is at this program's version")
-	}
-	for _, r := range done {
-		_, _ = fmt.Fprintln(m.Stdout, r)
-	}
+// migration is what programs are told of one.
+type migration struct {
+	Version int64  `json:"version"`
+	File    string `json:"file"`
+	// State is applied or pending, of what was done up or down.
+	State     string     `json:"state"`
+	AppliedAt *time.Time `json:"appliedAt,omitempty"`
+	Fault     string     `json:"fault,omitempty"`
 }
 
-func (m *Main) printStatus(ctx context.Context, mig *db.Migrator) error {
-	list, err := mig.Status(ctx)
+func (m *Main) tellMigrations(asJSON bool, done ...*goose.MigrationResult) error {
+	list, text := []migration{}, ""
+	for _, r := range done {
+		one := migration{Version: r.Source.Version, File: filepath.Base(r.Source.Path), State: r.Direction}
+		if r.Error != nil {
+			one.Fault = r.Error.Error()
+		}
+		list, text = append(list, one), text+r.String()+"\n"
+	}
+	return m.write(asJSON, list, cmp.Or(text, "nothing to do: the schema is at this program's version\n"))
+}
+
+func (m *Main) tellStatus(ctx context.Context, mig *db.Migrator, asJSON bool) error {
+	all, err := mig.Status(ctx)
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(m.Stdout, 0, 0, 3, ' ', 0)
-	for _, s := range list {
-		applied := ""
+	list, rows := []migration{}, [][]string{}
+	for _, s := range all {
+		one := migration{Version: s.Source.Version, File: filepath.Base(s.Source.Path), State: string(s.State)}
 		if !s.AppliedAt.IsZero() {
-			applied = s.AppliedAt.UTC().Format("2006-01-02 15:04:05Z")
+			at := s.AppliedAt.UTC()
+			one.AppliedAt = &at
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", s.Source.Path, s.State, applied)
+		list, rows = append(list, one), append(rows, []string{one.File, one.State, day(one.AppliedAt)})
 	}
-	return w.Flush()
+	if asJSON {
+		return m.writeJSON(list)
+	}
+	return m.writeTable([]string{"MIGRATION", "STATE", "APPLIED"}, rows)
 }
 
 // tool opens the platform for a command of the operator's shell.

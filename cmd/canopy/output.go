@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 )
@@ -13,6 +15,20 @@ func (m *Main) writeJSON(v any) error {
 	out.SetIndent("", "  ")
 	out.SetEscapeHTML(false)
 	return out.Encode(v)
+}
+
+// jsonFlag declares --json, by which a command tells programs what it tells people otherwise.
+func jsonFlag(flags *flag.FlagSet) *bool {
+	return flags.Bool("json", false, "write what came of it as JSON")
+}
+
+// write tells what came of a command: as JSON for programs, otherwise as text for people.
+func (m *Main) write(asJSON bool, v any, text string) error {
+	if asJSON {
+		return m.writeJSON(v)
+	}
+	_, err := io.WriteString(m.Stdout, text)
+	return err
 }
 
 // writeTable writes rows for people, below the names of their columns.

@@ -17,7 +17,8 @@ import (
 // tellEvery is how often a long walk through a column is told of.
 const tellEvery = 5 * time.Second
 
-func secretKeyRotateCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
+func secretKeyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, _ []string) error {
 		p, err := m.tool(ctx)
 		if err != nil {
@@ -32,7 +33,7 @@ func secretKeyRotateCommand(m *Main, _ *flag.FlagSet) func(context.Context, []st
 		if err != nil {
 			return err
 		}
-		return m.tellRotation(p.Box.KeyIDs(), r)
+		return m.tellRotation(p.Box.KeyIDs(), r, *asJSON)
 	}
 }
 
@@ -60,19 +61,26 @@ func (p *renewals) tell(r db.Renewal) {
 	_, _ = fmt.Fprintf(p.out, "%s: %d rows looked at, %d sealed anew\n", r.Column, r.Rows, r.Renewed)
 }
 
+// rotatedTo is what programs are told of a rotation of keys, which go by their ids.
+type rotatedTo struct {
+	Newest string `json:"newest"`
+	// Free can be taken out of CANOPY_SECRET_KEY; with InUse some process still seals.
+	Free  []string `json:"free"`
+	InUse []string `json:"inUse"`
+}
+
 // tellRotation tells what came of a rotation of keys. It is a fault where something is left that no key opens, or
 // a key that can't be taken out.
-func (m *Main) tellRotation(keys []string, r *jobs.SealingRotation) error {
+func (m *Main) tellRotation(keys []string, r *jobs.SealingRotation, asJSON bool) error {
 	named := func(id string) string {
 		return fmt.Sprintf("key %d (%s)", slices.Index(keys, id)+1, id)
 	}
-	if _, err := fmt.Fprintf(m.Stdout, "All is sealed with %s.\n", named(r.Newest)); err != nil {
-		return err
-	}
+	text := fmt.Sprintf("All is sealed with %s.\n", named(r.Newest))
 	for _, id := range r.Free {
-		if _, err := fmt.Fprintf(m.Stdout, "Nothing is with %s: it can be taken out of CANOPY_SECRET_KEY.\n", named(id)); err != nil {
-			return err
-		}
+		text += fmt.Sprintf("Nothing is with %s: it can be taken out of CANOPY_SECRET_KEY.\n", named(id))
+	}
+	if err := m.write(asJSON, rotatedTo{r.Newest, append([]string{}, r.Free...), append([]string{}, r.InUse...)}, text); err != nil {
+		return err
 	}
 	var faults []string
 	for _, c := range r.Lost {

@@ -15,6 +15,7 @@ func seedCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) e
 	flags.IntVar(&s.Fanout, "fanout", 20, "children of each company, above the leaves")
 	flags.IntVar(&s.Staffed, "staffed", 500, "how many of the first companies get accounts, users and permissions")
 	flags.IntVar(&s.Users, "users", 10, "users of each staffed company, with a permission on each of its three accounts")
+	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, _ []string) error {
 		if s.Customers < 1 || s.Fanout < 1 || s.Staffed < 0 || s.Users < 0 {
 			return usagef("--companies and --fanout must be at least 1, and no count negative")
@@ -32,7 +33,8 @@ func seedCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) e
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(m.Stdout, "%d companies below company %d in %.1f s\n", s.Customers, top, time.Since(start).Seconds())
-		return err
+		took := time.Since(start).Seconds()
+		return m.write(*asJSON, map[string]any{"companies": s.Customers, "below": top, "seconds": took},
+			fmt.Sprintf("%d companies below company %d in %.1f s\n", s.Customers, top, took))
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -14,11 +16,14 @@ import (
 	"canopy/internal/access"
 )
 
-// Of a terminal: another screen beside the one that there was, and its top left corner, below which all is cleared.
+// Of a terminal: another screen beside the one that there was, whose lines are cut and not wrapped, and without a cursor; its top left corner;
+// what is left of a line, and of the screen, is cleared. Nothing is cleared before it is written anew, so that it does not flicker.
 const (
-	enterScreen = "\x1b[?1049h\x1b[?25l"
-	leaveScreen = "\x1b[?25h\x1b[?1049l"
-	goHome      = "\x1b[H\x1b[J"
+	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
+	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
+	goHome      = "\x1b[H"
+	clearLine   = "\x1b[K"
+	clearBelow  = "\x1b[J"
 )
 
 func topCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
@@ -26,6 +31,7 @@ func topCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) er
 	first := flags.Int("first", 10, "how many companies and operations are told, at most 100")
 	every := flags.Duration("every", 2*time.Second, "how often it looks again, on a terminal")
 	asJSON := flags.Bool("json", false, "look once, and write what was seen as JSON")
+	once := flags.Bool("once", false, "look once, on a terminal, too")
 	at := m.remoteFlags(flags)
 	return func(ctx context.Context, _ []string) error {
 		if *every < time.Second/2 || *first < 1 || *first > 100 {
@@ -37,7 +43,7 @@ func topCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) er
 		}
 		w := &top.Watcher{Client: c, User: m.Getenv("CANOPY_MONITOR_USER"), Password: m.Getenv("CANOPY_MONITOR_PASSWORD"), By: *by, First: *first}
 		f, ok := m.Stdout.(*os.File)
-		if !*asJSON && ok && term.IsTerminal(int(f.Fd())) {
+		if !*asJSON && !*once && ok && term.IsTerminal(int(f.Fd())) {
 			return watch(ctx, f, w, *every)
 		}
 		look, err := w.Look(ctx)
@@ -47,7 +53,7 @@ func topCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) er
 		case *asJSON:
 			return m.writeJSON(look)
 		}
-		_, err = fmt.Fprintln(m.Stdout, strings.Join(look.Lines(*by, printable), "\n"))
+		_, err = fmt.Fprintln(m.Stdout, strings.Join(look.Lines(*by, printable, top.Size{}), "\n"))
 		return err
 	}
 }
@@ -58,41 +64,49 @@ func watch(ctx context.Context, screen *os.File, w *top.Watcher, every time.Dura
 	defer func() { _, _ = screen.WriteString(leaveScreen) }()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for seen := false; ; {
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	for seen := (*top.Look)(nil); ; {
 		look, err := w.Look(ctx)
-		lines := []string{}
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil && !seen:
+		case err != nil && seen == nil:
 			return err
-		case err != nil:
-			lines = append(lines, "not seen: "+oneLine(err))
-		default:
-			seen, lines = true, look.Lines(w.By, printable)
+		case err == nil:
+			seen = look
 		}
-		if _, err := screen.WriteString(goHome + fit(screen, lines)); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
+		for looking := true; looking; {
+			if err := draw(screen, w, seen, err); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-resized:
+			case <-tick.C:
+				looking = false
+			}
 		}
 	}
 }
 
-// fit cuts lines to the terminal.
-func fit(screen *os.File, lines []string) string {
-	width, height, err := term.GetSize(int(screen.Fd()))
-	if err != nil || width < 1 || height < 2 {
-		return strings.Join(lines, "\n")
+// draw shows what was seen last, below why nothing was seen since, in the room that the terminal has.
+func draw(screen *os.File, w *top.Watcher, seen *top.Look, fault error) error {
+	var room top.Size
+	if width, height, err := term.GetSize(int(screen.Fd())); err == nil {
+		room = top.Size{Width: width, Height: height}
 	}
-	lines = lines[:min(len(lines), height-1)]
-	for i, line := range lines {
-		if r := []rune(line); len(r) > width {
-			lines[i] = string(r[:width])
-		}
+	lines := []string{}
+	if fault != nil {
+		lines = append(lines, "not seen: "+printable(oneLine(fault)))
+		room.Height = max(0, room.Height-1)
 	}
-	return strings.Join(lines, "\n")
+	lines = append(lines, seen.Lines(w.By, printable, room)...)
+	if room.Height > 0 {
+		lines = lines[:min(len(lines), room.Height)]
+	}
+	_, err := screen.WriteString(goHome + strings.Join(lines, clearLine+"\n") + clearLine + clearBelow)
+	return err
 }

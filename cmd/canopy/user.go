@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 )
 
-func userResetTOTPCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
+func userResetTOTPCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, args []string) error {
 		if len(args) != 1 {
 			return usagef("one e-mail address is needed")
@@ -19,7 +19,6 @@ func userResetTOTPCommand(m *Main, _ *flag.FlagSet) func(context.Context, []stri
 		if err := p.Resolver.OperatorResetTOTP(ctx, args[0]); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(m.Stdout, "two-factor of %s is off\n", args[0])
-		return err
+		return m.write(*asJSON, map[string]any{"email": args[0], "twoFactor": false}, "two-factor of "+args[0]+" is off\n")
 	}
 }

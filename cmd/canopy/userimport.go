@@ -15,6 +15,7 @@ func userImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []str
 	at := m.remoteFlags(flags)
 	dry := flags.Bool("dry-run", false, "tell what would be done, and add nobody")
 	report := flags.String("report", "", "file that is told what became of each line, as CSV")
+	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, args []string) error {
 		if *id < 0 || len(args) != 1 {
 			return usagef("one CSV file is needed")
@@ -24,6 +25,9 @@ func userImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []str
 			return err
 		}
 		p := &importer.People{Client: c, Customer: *id, DryRun: *dry, Out: m.Stdout, Progress: m.Stderr}
+		if *asJSON {
+			p.JSON = m.writeJSON
+		}
 		if *report == "" {
 			return p.Run(ctx, args[0])
 		}

@@ -37,7 +37,7 @@ func (w way) along(f *ast.FieldDefinition) way {
 
 // alone are the types that no list of companies' data leads to, with the reason.
 var alone = map[string]string{
-	"Me": "the caller", "Grant": "the caller's", "Session": "the caller's", "PageInfo": "one for each page",
+	"Me": "the caller", "Grant": "the caller's", "Session": "the caller's", "Passkey": "the caller's", "PageInfo": "one for each page",
 	"PermissionOptions": "one for each query", "PermissionOption": "of PermissionOptions", "SearchHit": "at most as many as are asked for", "Passage": "of SearchHit", "Highlight": "of SearchHit",
 	"Answer": "one for each question", "Citation": "of Answer, whose hits were found by one search", "AnswerWarning": "of Answer",
 	"BulkError": "of a change of many", "CreatePermissionsResult": "of a change of many", "CreateUsersResult": "of a change of many",

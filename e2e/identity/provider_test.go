@@ -151,12 +151,26 @@ type signOn struct {
 	location                *url.URL
 }
 
-// browser sends a request as a browser does that follows no redirect by itself.
+// browser sends a request as a browser does that follows no redirect by itself, and takes whatever it is answered.
 func browser(t *testing.T, s *platform.Platform, path string, cookies ...string) platform.Answer {
+	t.Helper()
+	return visit(t, s, path, "", cookies...)
+}
+
+// asPage is browser for a page to show.
+func asPage(t *testing.T, s *platform.Platform, path string, cookies ...string) platform.Answer {
+	t.Helper()
+	return visit(t, s, path, "text/html,*/*", cookies...)
+}
+
+func visit(t *testing.T, s *platform.Platform, path, accept string, cookies ...string) platform.Answer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.URL+path, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if accept != "" {
+		req.Header.Set("Accept", accept)
 	}
 	for _, c := range cookies {
 		req.Header.Add("Cookie", c)

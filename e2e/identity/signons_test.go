@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -579,6 +580,28 @@ func TestWhoMaySignOn(t *testing.T) {
 			t.Errorf("a trial: %s %s", a.Header.Get("Location"), raw)
 		}
 		put(map[string]any{"enabled": true})
+	})
+	t.Run("a trial that comes to nothing goes back to its page", func(t *testing.T) {
+		p.forgive()
+		why := func(a platform.Answer) string {
+			page, told, _ := strings.Cut(a.Header.Get("Location"), "#trial=")
+			raw, err := base64.RawURLEncoding.DecodeString(told)
+			if err != nil || page != "/console/x?y=1" || !json.Valid(raw) || a.Status != http.StatusSeeOther {
+				t.Errorf("%d to %s: %s", a.Status, a.Header.Get("Location"), raw)
+			}
+			return string(raw)
+		}
+		query := "&try=true&return=" + url.QueryEscape("/console/x?y=1#z")
+		on := begin(t, p.Platform, p.at()+query)
+		if got := why(asPage(t, p.Platform, "/auth/sso/callback?error=access_denied&state="+url.QueryEscape(on.state), on.cookies...)); !strings.Contains(got, `"refused":"sso_refused"`) {
+			t.Errorf("it was turned away: %s", got)
+		}
+		if got := why(asPage(t, p.Platform, "/auth/sso?provider=987654"+query)); !strings.Contains(got, `"refused":"sso_unknown"`) {
+			t.Errorf("there is no provider: %s", got)
+		}
+		if a := asPage(t, p.Platform, "/auth/sso?provider=987654&return=/console/x"); a.Header.Get("Location") != "/console/sign-in?sso=sso_unknown" {
+			t.Errorf("no trial: %s", a.Header.Get("Location"))
+		}
 	})
 	t.Run("the provider signs out", func(t *testing.T) {
 		here := enter(p.at())

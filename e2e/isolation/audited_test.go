@@ -18,8 +18,9 @@ import (
 var auditedElsewhere = map[string]string{
 	"enableTotp": "TestTwoFactor", "confirmTotp": "TestTwoFactor", "disableTotp": "TestTwoFactor",
 	"regenerateRecoveryCodes": "TestTwoFactor",
-	"requestEmailChange":      "TestEmailChange",
-	"acceptInvitation":        "TestInvitations", "declineInvitation": "TestInvitations",
+	"beginPasskey":            "nothing is changed", "createPasskey": "TestPasskeys", "updatePasskey": "TestPasskeys", "deletePasskey": "TestPasskeys",
+	"requestEmailChange": "TestEmailChange",
+	"acceptInvitation":   "TestInvitations", "declineInvitation": "TestInvitations",
 	"leaveCustomer": "TestLeaveCustomer", "changePassword": "TestChangePassword", "revokeSession": "TestSessionsAreListedAndRevoked", "revokeOtherSessions": "TestSessionsAreListedAndRevoked",
 	"uploadDocument": "here, by REST",
 }
@@ -29,6 +30,8 @@ var leftAlone = map[string]string{
 	"relevantDocs": "a search", "exchangeToken": "TestTokenExchange",
 	"settleEmail": "TestEmailChange",
 	"openSession": "TestSessionsChangeTheCompany", "refreshSession": "TestSessionsChangeTheCompany", "endSession": "TestSessions",
+	"askForPasskey": "nothing is changed", "openPasskeySession": "TestPasskeys", "beginPasskey": "nothing is changed",
+	"createPasskey": "TestPasskeys", "updatePasskey": "TestPasskeys", "deletePasskey": "TestPasskeys",
 	"signOut": "TestSignOn", "signedOutElsewhere": "TestWhoMaySignOn",
 	"revokeSession": "TestSessionsAreListedAndRevoked", "revokeOtherSessions": "TestSessionsAreListedAndRevoked",
 	"logIn": "TestSignInsAreAudited", "requestReset": "TestSignInsAreAudited", "setPassword": "TestSignInsAreAudited",
@@ -192,6 +195,7 @@ func tellsChanges(t *testing.T, action string, raw json.RawMessage) {
 // byThePlatform are the actions of no caller, and those of auditedElsewhere.
 var byThePlatform = []audit.Action{
 	audit.DestinationDisabled, audit.CustomerErased, audit.CustomerImported, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
+	audit.PasskeyCreated, audit.PasskeyUpdated, audit.PasskeyDeleted,
 	audit.UserTotpReset, audit.UserCodesRegenerated, audit.UserIdentityLinked, audit.UserProvisioned, audit.CustomerDomainLost, audit.IdentityProviderSignInFailed,
 	audit.InvitationAccepted, audit.InvitationDeclined, audit.UserEmailRequested, audit.UserEmailConfirmed, audit.UserEmailChanged, audit.UserEmailStopped, audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,
 	audit.UserSignedIn, audit.UserSignInFailed, audit.UserSetUp, audit.UserResetRequested, audit.UserPasswordReset,

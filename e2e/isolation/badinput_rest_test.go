@@ -36,10 +36,13 @@ func TestRESTBadBodies(t *testing.T) {
 		}
 		for _, m := range members {
 			tried++
-			if (e.OperationID == "logIn" || e.OperationID == "openSession") && m.name == "otp" {
+			if (e.OperationID == "logIn" || e.OperationID == "openSession") && (m.name == "otp" || m.name == "passkey") {
 				continue // not looked at without two-factor
 			}
-			t.Run(e.OperationID+"/"+m.name, func(t *testing.T) { b.member(t, e, choose(rows, w, m.name), m) })
+			t.Run(e.OperationID+"/"+m.name, func(t *testing.T) {
+				b.T = t
+				b.member(t, e, choose(rows, w, m.name), m)
+			})
 		}
 	}
 	if tried == 0 {
@@ -52,6 +55,7 @@ func TestRESTBadBodies(t *testing.T) {
 type badInput struct {
 	*world
 	tables *tables
+	device *platform.Authenticator
 }
 
 // rows are the good bodies of an operation: those of the isolation matrix, and those of operations
@@ -72,6 +76,7 @@ func (b *badInput) publicRows() []restRow {
 		{op: "openSession", body: func(*ask) any {
 			return object{"email": b.Demo.AdminEmail, "password": b.Demo.AdminPassword, "cookie": false}
 		}},
+		{op: "openPasskeySession", body: func(*ask) any { return b.passkey() }},
 		{op: "refreshSession", body: func(*ask) any { return object{"refreshToken": b.refreshToken()} }},
 		{op: "endSession", body: func(*ask) any { return object{"refreshToken": b.refreshToken()} }},
 		{op: "settleEmail", body: func(a *ask) any {
@@ -88,6 +93,19 @@ func (b *badInput) publicRows() []restRow {
 			return object{"token": link, "password": "a good long password"}
 		}},
 	}
+}
+
+// passkey is a new answer of a passkey, of somebody who has nothing else to do.
+func (b *badInput) passkey() object {
+	const who = "greta@alpine.example"
+	t := b.T.(*testing.T)
+	if b.device == nil {
+		b.SQL(`UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = $1) WHERE email = $2`, b.Demo.AdminEmail, who)
+		b.device, _ = b.AddPasskey(t, b.OpenSession(t, who, b.Demo.AdminPassword).Token, b.Demo.AdminPassword)
+	}
+	body := b.Passkey(t, b.device)
+	body["cookie"] = false
+	return body
 }
 
 // refreshToken is that of a new session of the root company's owner.
@@ -144,7 +162,6 @@ func operationOf(doc *huma.OpenAPI, e rest.Endpoint) *huma.Operation {
 
 // member tries one member with everything.
 func (b *badInput) member(t *testing.T, e rest.Endpoint, row restRow, m inputMember) {
-	b.T = t
 	a := asker(b.world, row.assistant)
 	for _, v := range append(hostiles(m), hostile{name: "twice", must: refused}) {
 		path := e.Path
@@ -163,6 +180,9 @@ func (b *badInput) member(t *testing.T, e rest.Endpoint, row restRow, m inputMem
 		}
 		if e.OperationID == "createPermission" && (m.name == "email" || m.name == "userIdentityId") && v.must == accepted {
 			v.must = refused // one of the two is needed
+		}
+		if personal(e.OperationID) && v.must == accepted {
+			continue // it is no person's login
 		}
 		if e.OperationID == "refreshSession" && m.name == "refreshToken" && v.must == accepted {
 			continue // without it there is no session
@@ -201,6 +221,7 @@ func (b *badInput) forgive() {
 	b.App.Resolver.Throttle.Succeed(b.ctx, "account:"+b.Demo.AdminEmail+"|"+here)
 	b.App.Resolver.Crowds.Succeed(b.ctx, "account:"+b.Demo.AdminEmail)
 	b.App.Resolver.Addresses.Succeed(b.ctx, "address:"+here)
+	b.App.Resolver.Addresses.Succeed(b.ctx, "passkey address:"+here)
 }
 
 // judge checks what came of a hostile value.
@@ -308,13 +329,13 @@ func isSearched(p *huma.Param, v string) bool {
 
 // goodBody is a body whose only fault is that of the parameter.
 func goodBody(a *ask, e rest.Endpoint) any {
-	if e.Method != http.MethodPost && e.Method != http.MethodPut {
-		return nil
-	}
-	for _, row := range slices.Concat(contextRows(), limitRows(), permissionRows(), customerRows(), identityRESTRows()) {
+	for _, row := range slices.Concat(contextRows(), passkeyRows(), limitRows(), permissionRows(), customerRows(), identityRESTRows()) {
 		if row.op == e.OperationID && row.body != nil {
 			return row.body(a)
 		}
+	}
+	if e.Method != http.MethodPost && e.Method != http.MethodPut {
+		return nil
 	}
 	return object{}
 }

@@ -62,6 +62,7 @@ func queryRows() []graphRow {
 	return []graphRow{
 		{fields: "Query.me Me.user Me.customer Me.grants", query: `{ me { email user { email } customer { name } grants { features } } }`, want: shared},
 		{fields: "Me.invitations", query: `{ me { invitations { email } } }`, want: shared},
+		{fields: "Me.passkeys", query: `{ me { passkeys { name backedUp } } }`, want: shared},
 		{fields: "Me.sessions", query: `{ me { sessions { address current } } }`, want: shared},
 		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers effectiveStatus } }`, variables: anyCustomer, want: reach},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared},
@@ -224,6 +225,7 @@ func nodeRows() []graphRow {
 		node("AuditEvent", rule.AuditEvents, (*ask).anEvent, reach),
 		node("CustomerExport", rule.CustomerExport, (*ask).freshExport, reach),
 		node("Invitation", rule.CustomerInvitations, (*ask).freshInvitation, reach),
+		node("Passkey", rule.MePasskeys, (*ask).freshPasskey, ownOnly),
 		node("Session", rule.MeSessions, (*ask).freshSession, ownOnly),
 		node("Region", rule.Region, aRegion, shape(shared).found()),
 		node("Application", rule.Applications, anApplication, shape(shared).found()),
@@ -380,6 +382,17 @@ func (a *ask) freshSession() int64 {
 	})
 }
 
+// freshPasskey is one of the deputy's, where there is a deputy.
+func (a *ask) freshPasskey() int64 {
+	return a.or(func() (id int64) {
+		a.serial++
+		a.Look(&id, `INSERT INTO passkeys (user_id, name, credential_id, public_key, sign_count, transports, synced, backed_up)
+			SELECT id, $1, ($2 || $1 || $3)::bytea, '', 0, '{}', false, false FROM users WHERE email IN ('rita' || $3, 'vera' || $3) ORDER BY email LIMIT 1 RETURNING id`,
+			secretMark, platform.Decimal(int64(a.serial)), targetMail)
+		return id
+	})
+}
+
 // selfOrUser is the deputy, or a user for others to change.
 func (a *ask) selfOrUser() int64 {
 	if a.as == asDeputy {
@@ -447,6 +460,14 @@ func ownMutations() []graphRow {
 		mutate("revokeOtherSessions", `sessions { address }`, func(*ask) object { return object{"includeCurrent": false} }, persons),
 		mutate("enableTotp", `uri`, password, persons),
 		mutate("regenerateRecoveryCodes", `recoveryCodes`, password, persons.there(getsBad, asDeputy)),
+		mutate("beginPasskey", `state`, password, persons),
+		mutate("createPasskey", `passkey { name }`, func(*ask) object {
+			return object{"state": "AAAA", "credential": object{}, "name": "Phone"}
+		}, persons.there(getsBad, asDeputy)),
+		mutate("updatePasskey", `passkey { name }`, func(a *ask) object { return object{"id": a.freshPasskey(), "name": secretMark} }, persons),
+		mutate("deletePasskey", `deletedId`, func(a *ask) object {
+			return object{"id": a.freshPasskey(), "password": a.passwordNow()}
+		}, persons),
 		mutate("confirmTotp", `user { email }`, code, persons.there(getsBad, asDeputy)),
 		mutate("disableTotp", `user { email }`, code, persons.there(getsBad, asDeputy)),
 	}

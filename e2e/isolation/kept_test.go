@@ -19,6 +19,7 @@ import (
 var used = map[string]string{
 	"rotateApiKeySecret": "a new secret", "rotateWebhookSecret": "a new secret",
 	"enableTotp": "the name in a link", "confirmTotp": "a code", "disableTotp": "a code", "regenerateRecoveryCodes": "a password",
+	"beginPasskey": "a password", "createPasskey": "a person's: TestPasskeys", "updatePasskey": "a person's: TestPasskeys", "deletePasskey": "a password",
 	"requestEmailChange": "a link", "changePassword": "a password", "revokeOtherSessions": "which sessions end",
 	"createUsers": "each as createUser: TestBulk", "createPermissions": "each as createPermission: TestBulk", "removeUsers": "who leaves",
 	"verifyIdentityDomain": "what to ask the DNS for",

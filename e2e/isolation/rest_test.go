@@ -36,7 +36,7 @@ func billingBody(*ask) any { return object{"billingName": secretMark} }
 
 // restRows has at least one row for every documented operation.
 func restRows() []restRow {
-	return slices.Concat(customerRows(), sessionRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows(), identityRESTRows())
+	return slices.Concat(customerRows(), sessionRows(), passkeyRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows(), identityRESTRows())
 }
 
 func customerRows() []restRow {
@@ -51,6 +51,8 @@ func customerRows() []restRow {
 		{op: "openSession", public: true},
 		{op: "refreshSession", public: true},
 		{op: "endSession", public: true},
+		{op: "askForPasskey", public: true},
+		{op: "openPasskeySession", public: true},
 		{op: "getIdentity", want: shared},
 		{op: "getCustomer", path: onCustomer, want: reach},
 		{op: "updateCustomer", body: func(a *ask) any {
@@ -93,6 +95,18 @@ func sessionRows() []restRow {
 		{op: "getSession", path: onSession, want: ownOnly},
 		{op: "revokeSession", path: onSession, want: personsOnly},
 		{op: "revokeOtherSessions", want: personsOnly},
+	}
+}
+
+func passkeyRows() []restRow {
+	onPasskey := func(a *ask) []any { return []any{a.freshPasskey()} }
+	return []restRow{
+		{op: "listPasskeys", want: shared},
+		{op: "getPasskey", path: onPasskey, want: ownOnly},
+		{op: "beginPasskey", body: func(a *ask) any { return object{"password": a.passwordNow()} }, want: personsOnly},
+		{op: "createPasskey", body: func(*ask) any { return object{"state": "AAAA", "credential": object{}, "name": "Phone"} }, want: shape(personsOnly).there(getsBad, asDeputy)},
+		{op: "updatePasskey", path: onPasskey, body: func(*ask) any { return object{"name": secretMark} }, want: personsOnly},
+		{op: "deletePasskey", path: onPasskey, body: func(a *ask) any { return object{"password": a.passwordNow()} }, want: personsOnly},
 	}
 }
 

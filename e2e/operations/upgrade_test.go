@@ -2,6 +2,9 @@ package operations
 
 import (
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"canopy/db"
@@ -11,6 +14,18 @@ import (
 
 // previousVariable names a build of an earlier commit: `make upgrade` makes one and sets it.
 const previousVariable = "CANOPY_TEST_PREVIOUS"
+
+// schemaOf is the version of the schema that an earlier program knows.
+func schemaOf(t *testing.T, program string) int64 {
+	t.Helper()
+	file := filepath.Join(filepath.Dir(program), "schema")
+	raw := devtest.Must[[]byte](t)(os.ReadFile(file))
+	n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return n
+}
 
 // TestRollingUpgrade migrates beneath servers of an earlier program, replaces them by this one and goes back with one of them, under load.
 func TestRollingUpgrade(t *testing.T) {
@@ -24,13 +39,14 @@ func TestRollingUpgrade(t *testing.T) {
 	defer func() { _ = m.Close() }()
 	version := func() int64 { return s.Number(`SELECT max(version_id) FROM goose_db_version WHERE is_applied`) }
 	newest := version()
-	for oldest := s.Number(`SELECT version_id FROM goose_db_version WHERE is_applied ORDER BY id DESC LIMIT 1`); version() > oldest; {
+	known := schemaOf(t, previous)
+	if oldest := s.Number(`SELECT version_id FROM goose_db_version WHERE is_applied ORDER BY id DESC LIMIT 1`); known < oldest || known > newest {
+		t.Fatalf("the program of PREVIOUS knows the schema %d, and this one's serves those of %d to %d alone: from there on it is no rolling upgrade (docs/upgrade.md)", known, oldest, newest)
+	}
+	for version() > known {
 		if _, err := m.Down(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if version() == newest {
-		t.Fatal("the last migration serves no program of before")
 	}
 	before := func(address string) *platform.ProgramProcess {
 		p := s.StartAnother(t, previous, "serve", serving(s, address)...)

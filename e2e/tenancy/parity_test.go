@@ -136,6 +136,7 @@ func TestParity(t *testing.T) {
 	t.Run("regions", func(t *testing.T) { d.compareRegions(t) })
 	t.Run("caller", func(t *testing.T) { d.compareCaller(t) })
 	t.Run("sessions", func(t *testing.T) { d.compareSessions(t) })
+	t.Run("passkeys", func(t *testing.T) { d.comparePasskeys(t) })
 	t.Run("exports", func(t *testing.T) { d.compareExports(t) })
 	d.whole(t)
 	for member, has := range d.told {
@@ -210,6 +211,22 @@ func (d *doors) compareSessions(t *testing.T) {
 	d.same(t, token, "/v1/sessions", "", list)
 	for _, s := range list {
 		d.same(t, token, "/v1/sessions/{id}", "", s, "{id}", platform.Decimal(int64(platform.Member(t, s, "id").(float64))))
+	}
+}
+
+// comparePasskeys compares a person's own, one of which was used.
+func (d *doors) comparePasskeys(t *testing.T) {
+	d.SetUp("greta@alpine.example")
+	token := d.OpenSession(t, "greta@alpine.example", platform.NewPassword).Token
+	a, _ := d.AddPasskey(t, token, platform.NewPassword)
+	if got := d.SignInBy(d.Passkey(t, a)); got.Status != http.StatusOK {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	d.AddPasskey(t, token, platform.NewPassword)
+	list := platform.Member(t, d.MustGQL(token, `{ me { passkeys { id: databaseId name synced backedUp createdAt lastUsedAt } } }`, nil), "me.passkeys").([]any)
+	d.same(t, token, "/v1/passkeys", "", list)
+	for _, p := range list {
+		d.same(t, token, "/v1/passkeys/{id}", "", p, "{id}", platform.Decimal(int64(platform.Member(t, p, "id").(float64))))
 	}
 }
 

@@ -207,6 +207,7 @@ type LateMailResolver interface {
 }
 type MeResolver interface {
 	Sessions(ctx context.Context, obj *resolvers.Me) ([]*db.Session, error)
+	Passkeys(ctx context.Context, obj *resolvers.Me) ([]*db.Passkey, error)
 	Invitations(ctx context.Context, obj *resolvers.Me) ([]*db.Invitation, error)
 }
 type MutationResolver interface {
@@ -247,6 +248,10 @@ type MutationResolver interface {
 	EnableTotp(ctx context.Context, input resolvers.EnableTotpInput) (*resolvers.EnableTotpPayload, error)
 	ConfirmTotp(ctx context.Context, input resolvers.ConfirmTotpInput) (*resolvers.ConfirmTotpPayload, error)
 	RegenerateRecoveryCodes(ctx context.Context, input resolvers.RegenerateRecoveryCodesInput) (*resolvers.RegenerateRecoveryCodesPayload, error)
+	BeginPasskey(ctx context.Context, input resolvers.BeginPasskeyInput) (*resolvers.AskedPasskey, error)
+	CreatePasskey(ctx context.Context, input resolvers.CreatePasskeyInput) (*resolvers.CreatePasskeyPayload, error)
+	UpdatePasskey(ctx context.Context, input resolvers.UpdatePasskeyInput) (*resolvers.UpdatePasskeyPayload, error)
+	DeletePasskey(ctx context.Context, input resolvers.DeletePasskeyInput) (*resolvers.DeletePasskeyPayload, error)
 	DisableTotp(ctx context.Context, input resolvers.DisableTotpInput) (*resolvers.DisableTotpPayload, error)
 	ChangePassword(ctx context.Context, input resolvers.ChangePasswordInput) (*resolvers.ChangePasswordPayload, error)
 	RequestEmailChange(ctx context.Context, input resolvers.RequestEmailChangeInput) (*resolvers.RequestEmailChangePayload, error)
@@ -1106,7 +1111,7 @@ type User implements Node {
   createdAt: DateTime!
   "Account setup is completed and a password set."
   hasPassword: Boolean!
-  "Two-factor method: ` + "`" + `none` + "`" + ` or ` + "`" + `totp` + "`" + `."
+  "Two-factor method: ` + "`" + `none` + "`" + `, ` + "`" + `totp` + "`" + `, or ` + "`" + `passkey` + "`" + ` of who has passkeys and no authenticator of codes."
   otpMethod: String!
   "Most recent use of a permission within the caller's reach; null when there was none."
   lastAccess: DateTime
@@ -2193,6 +2198,8 @@ type Me {
   grants: [Grant!]!
   "The live sessions of the person who has logged in, by id, at most 100; none for an API key. Takes a token for any application."
   sessions: [Session!]! @needs
+  "The passkeys of the person who has logged in, by id, at most 20; none for an API key. Takes a token for any application."
+  passkeys: [Passkey!]! @needs
   "The invitations that the person who has logged in can answer, by id, at most 200; none for an API key. Takes a token for any application."
   invitations: [Invitation!]! @needs
 }
@@ -2275,6 +2282,26 @@ type Session implements Node {
   address: String!
   "It is the session that the caller's token belongs to."
   current: Boolean!
+}
+
+"What a person signs in with in place of the password and a code, or beside the password: a key on a device of the person's (Web Authentication)."
+type Passkey implements Node {
+  "Global id."
+  id: ID!
+  "Passkey id."
+  databaseId: Int!
+  "The name that the person has given it."
+  name: String!
+  "It can be on several devices of the person's, such as by an account for them."
+  synced: Boolean!
+  "It is kept elsewhere, too, so that it outlives the device; as of its last use."
+  backedUp: Boolean!
+  "When it was made."
+  createdAt: DateTime!
+  "When somebody last signed in with it; null before the first time."
+  lastUsedAt: DateTime
+  "Counts the changes of the passkey. An update that names the one it was made for is refused after another."
+  version: Int!
 }
 
 "What the token may do in one application."
@@ -3406,7 +3433,18 @@ type Mutation {
   confirmTotp("The code." input: ConfirmTotpInput!): ConfirmTotpPayload @needs
   "Gives the caller ten new recovery codes, shown this once; the old ones are void. For a token of a person's login. Takes a token for any application."
   regenerateRecoveryCodes("The caller's password." input: RegenerateRecoveryCodesInput!): RegenerateRecoveryCodesPayload @needs
-  "Turns the caller's two-factor off, with the password and a code, for a token of a person's login. Takes a token for any application."
+  "Asks for a new passkey of the caller's, with the password: gives what the browser makes it with, for 5 minutes. For a token of a person's login. Takes a token for any application."
+  beginPasskey("The caller's password." input: BeginPasskeyInput!): BeginPasskeyPayload @needs
+  """
+  Makes the passkey that ` + "`" + `beginPasskey` + "`" + ` has asked for, in the same session. It lets the caller in without the password, and with the
+  password it, or another second factor, is needed from now on. For a token of a person's login. Takes a token for any application.
+  """
+  createPasskey("The authenticator's answer." input: CreatePasskeyInput!): CreatePasskeyPayload @needs
+  "Renames a passkey of the caller's. For a token of a person's login. Takes a token for any application."
+  updatePasskey("The passkey." input: UpdatePasskeyInput!): UpdatePasskeyPayload @needs
+  "Removes a passkey of the caller's, with the password. For a token of a person's login. Takes a token for any application."
+  deletePasskey("The passkey." input: DeletePasskeyInput!): DeletePasskeyPayload @needs
+  "Turns the caller's two-factor off, with the password and a code, for a token of a person's login. Passkeys stay. Takes a token for any application."
   disableTotp("The code." input: DisableTotpInput!): DisableTotpPayload @needs
   """
   Sets the caller's password. The session that the token belongs to goes on; all others end, as do earlier logins without one and,
@@ -4461,6 +4499,70 @@ input DisableTotpInput {
 type DisableTotpPayload {
   "The caller."
   user: User!
+}
+
+"The caller's password."
+input BeginPasskeyInput {
+  "The password."
+  password: String!
+}
+
+"What a browser makes a passkey with."
+type BeginPasskeyPayload {
+  "What to give back with the authenticator's answer."
+  state: String!
+  "What ` + "`" + `PublicKeyCredential.parseCreationOptionsFromJSON()` + "`" + ` takes."
+  options: JSON!
+}
+
+"A new passkey."
+input CreatePasskeyInput {
+  "What ` + "`" + `beginPasskey` + "`" + ` gave."
+  state: String!
+  "The authenticator's answer, as ` + "`" + `PublicKeyCredential.toJSON()` + "`" + ` gives it."
+  credential: JSON!
+  "How to call it; ` + "`" + `Passkey` + "`" + ` by default."
+  name: String
+}
+
+"What ` + "`" + `createPasskey` + "`" + ` made."
+type CreatePasskeyPayload {
+  "The passkey."
+  passkey: Passkey
+  "Codes that each let the caller in once in place of a passkey, beside the password, shown this once; null unless the passkey is the caller's first second factor."
+  recoveryCodes: [String!]
+}
+
+"A change of a passkey. What is left out stays."
+input UpdatePasskeyInput {
+  "The passkey: one of the caller's own."
+  id: ID!
+  "How to call it."
+  name: String
+  "The ` + "`" + `version` + "`" + ` that the change was made for; after another change it is refused."
+  ifVersion: Int
+}
+
+"What ` + "`" + `updatePasskey` + "`" + ` changed."
+type UpdatePasskeyPayload {
+  "The passkey."
+  passkey: Passkey!
+}
+
+"A passkey to remove."
+input DeletePasskeyInput {
+  "The passkey: one of the caller's own."
+  id: ID!
+  "The caller's password."
+  password: String!
+  "The ` + "`" + `version` + "`" + ` that is to be removed; after a change it is refused."
+  ifVersion: Int
+}
+
+"What ` + "`" + `deletePasskey` + "`" + ` removed."
+type DeletePasskeyPayload {
+  "The passkey's id."
+  deletedId: ID!
 }
 
 "A new context."
@@ -5727,6 +5829,20 @@ func (ec *executionContext) field_Mutation_acceptInvitation_args(ctx context.Con
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_beginPasskey_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.BeginPasskeyInput, error) {
+			return ec.unmarshalNBeginPasskeyInput2canopyᚋresolversᚐBeginPasskeyInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_cancelRun_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -5831,6 +5947,20 @@ func (ec *executionContext) field_Mutation_createIdentityProvider_args(ctx conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.CreateIdentityProviderInput, error) {
 			return ec.unmarshalNCreateIdentityProviderInput2canopyᚋresolversᚐCreateIdentityProviderInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createPasskey_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.CreatePasskeyInput, error) {
+			return ec.unmarshalNCreatePasskeyInput2canopyᚋresolversᚐCreatePasskeyInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6027,6 +6157,20 @@ func (ec *executionContext) field_Mutation_deleteIdentityProvider_args(ctx conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.DeleteIdentityProviderInput, error) {
 			return ec.unmarshalNDeleteIdentityProviderInput2canopyᚋresolversᚐDeleteIdentityProviderInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deletePasskey_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeletePasskeyInput, error) {
+			return ec.unmarshalNDeletePasskeyInput2canopyᚋresolversᚐDeletePasskeyInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6699,6 +6843,20 @@ func (ec *executionContext) field_Mutation_updateIdentityProvider_args(ctx conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.UpdateIdentityProviderInput, error) {
 			return ec.unmarshalNUpdateIdentityProviderInput2canopyᚋresolversᚐUpdateIdentityProviderInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updatePasskey_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.UpdatePasskeyInput, error) {
+			return ec.unmarshalNUpdatePasskeyInput2canopyᚋresolversᚐUpdatePasskeyInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10042,6 +10200,14 @@ func (ec *executionContext) fieldContext_AuditEventEdge_node(_ context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _BeginPasskeyPayload_state(ctx context.Context, field graphql.CollectedField, obj *resolvers.AskedPasskey) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.State)
+}
+
+func (ec *executionContext) _BeginPasskeyPayload_options(ctx context.Context, field graphql.CollectedField, obj *resolvers.AskedPasskey) (ret graphql.Marshaler) {
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Options)
+}
+
 func (ec *executionContext) _Billing_id(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
@@ -11517,6 +11683,58 @@ func (ec *executionContext) fieldContext_CreateIdentityProviderPayload_identityP
 	return fc, nil
 }
 
+func (ec *executionContext) _CreatePasskeyPayload_passkey(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePasskeyPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreatePasskeyPayload_passkey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Passkey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Passkey) graphql.Marshaler {
+			return ec.marshalOPasskey2ᚖcanopyᚋdbᚐPasskey(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CreatePasskeyPayload_passkey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreatePasskeyPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CreatePasskeyPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePasskeyPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreatePasskeyPayload_recoveryCodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RecoveryCodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CreatePasskeyPayload_recoveryCodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CreatePasskeyPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _CreatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -12980,6 +13198,10 @@ func (ec *executionContext) _DeleteIdentityProviderPayload_deletedId(ctx context
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
+func (ec *executionContext) _DeletePasskeyPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeletePasskeyPayload) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
+}
+
 func (ec *executionContext) _DeletePermissionPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeletePermissionPayload) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
@@ -14318,6 +14540,35 @@ func (ec *executionContext) _Me_sessions(ctx context.Context, field graphql.Coll
 	)
 }
 func (ec *executionContext) fieldContext_Me_sessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Me",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Me_passkeys(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Me_passkeys(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Me().Passkeys(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Passkey) graphql.Marshaler {
+			return ec.marshalNPasskey2ᚕᚖcanopyᚋdbᚐPasskeyᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Me_passkeys(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Me",
 		Field:      field,
@@ -15896,6 +16147,170 @@ func (ec *executionContext) fieldContext_Mutation_regenerateRecoveryCodes(ctx co
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_regenerateRecoveryCodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_beginPasskey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_beginPasskey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().BeginPasskey(ctx, fc.Args["input"].(resolvers.BeginPasskeyInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.AskedPasskey) graphql.Marshaler {
+			return ec.marshalOBeginPasskeyPayload2ᚖcanopyᚋresolversᚐAskedPasskey(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_beginPasskey(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_beginPasskey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createPasskey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createPasskey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreatePasskey(ctx, fc.Args["input"].(resolvers.CreatePasskeyInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreatePasskeyPayload) graphql.Marshaler {
+			return ec.marshalOCreatePasskeyPayload2ᚖcanopyᚋresolversᚐCreatePasskeyPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createPasskey(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createPasskey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updatePasskey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updatePasskey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdatePasskey(ctx, fc.Args["input"].(resolvers.UpdatePasskeyInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdatePasskeyPayload) graphql.Marshaler {
+			return ec.marshalOUpdatePasskeyPayload2ᚖcanopyᚋresolversᚐUpdatePasskeyPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updatePasskey(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updatePasskey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deletePasskey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deletePasskey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeletePasskey(ctx, fc.Args["input"].(resolvers.DeletePasskeyInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeletePasskeyPayload) graphql.Marshaler {
+			return ec.marshalODeletePasskeyPayload2ᚖcanopyᚋresolversᚐDeletePasskeyPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deletePasskey(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deletePasskey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17987,6 +18402,38 @@ func (ec *executionContext) _Passage_start(ctx context.Context, field graphql.Co
 
 func (ec *executionContext) _Passage_end(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.End)
+}
+
+func (ec *executionContext) _Passkey_id(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+}
+
+func (ec *executionContext) _Passkey_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
+}
+
+func (ec *executionContext) _Passkey_name(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+}
+
+func (ec *executionContext) _Passkey_synced(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Synced)
+}
+
+func (ec *executionContext) _Passkey_backedUp(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.BackedUp)
+}
+
+func (ec *executionContext) _Passkey_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
+}
+
+func (ec *executionContext) _Passkey_lastUsedAt(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.LastUsedAt)
+}
+
+func (ec *executionContext) _Passkey_version(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _Permission_id(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
@@ -22033,6 +22480,35 @@ func (ec *executionContext) fieldContext_UpdateIdentityProviderPayload_identityP
 	return fc, nil
 }
 
+func (ec *executionContext) _UpdatePasskeyPayload_passkey(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdatePasskeyPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdatePasskeyPayload_passkey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Passkey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Passkey) graphql.Marshaler {
+			return ec.marshalNPasskey2ᚖcanopyᚋdbᚐPasskey(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdatePasskeyPayload_passkey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdatePasskeyPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _UpdatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdatePermissionPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -24727,6 +25203,36 @@ func (ec *executionContext) unmarshalInputAuditEventOrder(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputBeginPasskeyInput(ctx context.Context, obj any) (resolvers.BeginPasskeyInput, error) {
+	var it resolvers.BeginPasskeyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"password"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCancelRunInput(ctx context.Context, obj any) (resolvers.CancelRunInput, error) {
 	var it resolvers.CancelRunInput
 	if obj == nil {
@@ -25385,6 +25891,50 @@ func (ec *executionContext) unmarshalInputCreateIdentityProviderInput(ctx contex
 				return it, err
 			}
 			it.Enabled = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreatePasskeyInput(ctx context.Context, obj any) (resolvers.CreatePasskeyInput, error) {
+	var it resolvers.CreatePasskeyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"state", "credential", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.State = data
+		case "credential":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("credential"))
+			data, err := ec.unmarshalNJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Credential = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
 		}
 	}
 	return it, nil
@@ -26135,6 +26685,50 @@ func (ec *executionContext) unmarshalInputDeleteIdentityProviderInput(ctx contex
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeletePasskeyInput(ctx context.Context, obj any) (resolvers.DeletePasskeyInput, error) {
+	var it resolvers.DeletePasskeyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "password", "ifVersion"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
 		case "ifVersion":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -28519,6 +29113,50 @@ func (ec *executionContext) unmarshalInputUpdateIdentityProviderInput(ctx contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUpdatePasskeyInput(ctx context.Context, obj any) (resolvers.UpdatePasskeyInput, error) {
+	var it resolvers.UpdatePasskeyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "ifVersion"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpdatePermissionInput(ctx context.Context, obj any) (resolvers.UpdatePermissionInput, error) {
 	var it resolvers.UpdatePermissionInput
 	if obj == nil {
@@ -29223,6 +29861,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Permission(ctx, sel, obj)
+	case *db.Passkey:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Passkey(ctx, sel, obj)
 	case *db.Invitation:
 		if obj == nil {
 			return graphql.Null
@@ -30624,6 +31267,50 @@ func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.Selecti
 	return out
 }
 
+var beginPasskeyPayloadImplementors = []string{"BeginPasskeyPayload"}
+
+func (ec *executionContext) _BeginPasskeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AskedPasskey) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, beginPasskeyPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BeginPasskeyPayload")
+		case "state":
+			out.Values[i] = ec._BeginPasskeyPayload_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "options":
+			out.Values[i] = ec._BeginPasskeyPayload_options(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var billingImplementors = []string{"Billing", "Node"}
 
 func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, obj *db.Billing) graphql.Marshaler {
@@ -31932,6 +32619,50 @@ func (ec *executionContext) _CreateIdentityProviderPayload(ctx context.Context, 
 	return out
 }
 
+var createPasskeyPayloadImplementors = []string{"CreatePasskeyPayload"}
+
+func (ec *executionContext) _CreatePasskeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePasskeyPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, createPasskeyPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreatePasskeyPayload")
+		case "passkey":
+			out.Values[i] = ec._CreatePasskeyPayload_passkey(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "recoveryCodes":
+			out.Values[i] = ec._CreatePasskeyPayload_recoveryCodes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var createPermissionPayloadImplementors = []string{"CreatePermissionPayload"}
 
 func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePermissionPayload) graphql.Marshaler {
@@ -33049,6 +33780,45 @@ func (ec *executionContext) _DeleteIdentityProviderPayload(ctx context.Context, 
 			out.Values[i] = graphql.MarshalString("DeleteIdentityProviderPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteIdentityProviderPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var deletePasskeyPayloadImplementors = []string{"DeletePasskeyPayload"}
+
+func (ec *executionContext) _DeletePasskeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeletePasskeyPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, deletePasskeyPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeletePasskeyPayload")
+		case "deletedId":
+			out.Values[i] = ec._DeletePasskeyPayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -34491,6 +35261,11 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "passkeys":
+			out.Values[i] = ec._Me_passkeys(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "invitations":
 			out.Values[i] = ec._Me_invitations(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -34832,6 +35607,34 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "regenerateRecoveryCodes":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_regenerateRecoveryCodes(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "beginPasskey":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_beginPasskey(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createPasskey":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createPasskey(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updatePasskey":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updatePasskey(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deletePasskey":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deletePasskey(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -35383,6 +36186,80 @@ func (ec *executionContext) _Passage(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "end":
 			out.Values[i] = ec._Passage_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var passkeyImplementors = []string{"Passkey", "Node"}
+
+func (ec *executionContext) _Passkey(ctx context.Context, sel ast.SelectionSet, obj *db.Passkey) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, passkeyImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Passkey")
+		case "id":
+			out.Values[i] = ec._Passkey_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._Passkey_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Passkey_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "synced":
+			out.Values[i] = ec._Passkey_synced(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "backedUp":
+			out.Values[i] = ec._Passkey_backedUp(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Passkey_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastUsedAt":
+			out.Values[i] = ec._Passkey_lastUsedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Passkey_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -38259,6 +39136,45 @@ func (ec *executionContext) _UpdateIdentityProviderPayload(ctx context.Context, 
 	return out
 }
 
+var updatePasskeyPayloadImplementors = []string{"UpdatePasskeyPayload"}
+
+func (ec *executionContext) _UpdatePasskeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdatePasskeyPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, updatePasskeyPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdatePasskeyPayload")
+		case "passkey":
+			out.Values[i] = ec._UpdatePasskeyPayload_passkey(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var updatePermissionPayloadImplementors = []string{"UpdatePermissionPayload"}
 
 func (ec *executionContext) _UpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdatePermissionPayload) graphql.Marshaler {
@@ -40474,6 +41390,11 @@ func (ec *executionContext) marshalNAuditEventOrderField2string(ctx context.Cont
 	return res
 }
 
+func (ec *executionContext) unmarshalNBeginPasskeyInput2canopyᚋresolversᚐBeginPasskeyInput(ctx context.Context, v any) (resolvers.BeginPasskeyInput, error) {
+	res, err := ec.unmarshalInputBeginPasskeyInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNBilling2ᚖcanopyᚋdbᚐBilling(ctx context.Context, sel ast.SelectionSet, v *db.Billing) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -40854,6 +41775,11 @@ func (ec *executionContext) unmarshalNCreateIdentityProviderInput2canopyᚋresol
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreatePasskeyInput2canopyᚋresolversᚐCreatePasskeyInput(ctx context.Context, v any) (resolvers.CreatePasskeyInput, error) {
+	res, err := ec.unmarshalInputCreatePasskeyInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreatePermissionInput2canopyᚋresolversᚐCreatePermissionInput(ctx context.Context, v any) (resolvers.CreatePermissionInput, error) {
 	res, err := ec.unmarshalInputCreatePermissionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -41197,6 +42123,11 @@ func (ec *executionContext) unmarshalNDeleteDocumentInput2canopyᚋresolversᚐD
 
 func (ec *executionContext) unmarshalNDeleteIdentityProviderInput2canopyᚋresolversᚐDeleteIdentityProviderInput(ctx context.Context, v any) (resolvers.DeleteIdentityProviderInput, error) {
 	res, err := ec.unmarshalInputDeleteIdentityProviderInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeletePasskeyInput2canopyᚋresolversᚐDeletePasskeyInput(ctx context.Context, v any) (resolvers.DeletePasskeyInput, error) {
+	res, err := ec.unmarshalInputDeletePasskeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -41949,6 +42880,32 @@ func (ec *executionContext) marshalNPassage2canopyᚋsearchᚐPassage(ctx contex
 	return ec._Passage(ctx, sel, &v)
 }
 
+func (ec *executionContext) marshalNPasskey2ᚕᚖcanopyᚋdbᚐPasskeyᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Passkey) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPasskey2ᚖcanopyᚋdbᚐPasskey(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPasskey2ᚖcanopyᚋdbᚐPasskey(ctx context.Context, sel ast.SelectionSet, v *db.Passkey) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Passkey(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNPermission2ᚕᚖcanopyᚋdbᚐPermissionᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Permission) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -42673,6 +43630,11 @@ func (ec *executionContext) unmarshalNUpdateDocumentInput2canopyᚋresolversᚐU
 
 func (ec *executionContext) unmarshalNUpdateIdentityProviderInput2canopyᚋresolversᚐUpdateIdentityProviderInput(ctx context.Context, v any) (resolvers.UpdateIdentityProviderInput, error) {
 	res, err := ec.unmarshalInputUpdateIdentityProviderInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdatePasskeyInput2canopyᚋresolversᚐUpdatePasskeyInput(ctx context.Context, v any) (resolvers.UpdatePasskeyInput, error) {
+	res, err := ec.unmarshalInputUpdatePasskeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -43453,6 +44415,13 @@ func (ec *executionContext) unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolvers�
 	return res, nil
 }
 
+func (ec *executionContext) marshalOBeginPasskeyPayload2ᚖcanopyᚋresolversᚐAskedPasskey(ctx context.Context, sel ast.SelectionSet, v *resolvers.AskedPasskey) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._BeginPasskeyPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOBilling2ᚖcanopyᚋdbᚐBilling(ctx context.Context, sel ast.SelectionSet, v *db.Billing) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -43655,6 +44624,13 @@ func (ec *executionContext) marshalOCreateIdentityProviderPayload2ᚖcanopyᚋre
 	return ec._CreateIdentityProviderPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCreatePasskeyPayload2ᚖcanopyᚋresolversᚐCreatePasskeyPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreatePasskeyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreatePasskeyPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCreatePermissionPayload2ᚖcanopyᚋresolversᚐCreatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreatePermissionPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -43852,6 +44828,13 @@ func (ec *executionContext) marshalODeleteIdentityProviderPayload2ᚖcanopyᚋre
 		return graphql.Null
 	}
 	return ec._DeleteIdentityProviderPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeletePasskeyPayload2ᚖcanopyᚋresolversᚐDeletePasskeyPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeletePasskeyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeletePasskeyPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalODeletePermissionPayload2ᚖcanopyᚋresolversᚐDeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeletePermissionPayload) graphql.Marshaler {
@@ -44198,6 +45181,13 @@ func (ec *executionContext) marshalONode2canopyᚋresolversᚐNode(ctx context.C
 		return graphql.Null
 	}
 	return ec._Node(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPasskey2ᚖcanopyᚋdbᚐPasskey(ctx context.Context, sel ast.SelectionSet, v *db.Passkey) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Passkey(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOPermission2ᚖcanopyᚋdbᚐPermission(ctx context.Context, sel ast.SelectionSet, v *db.Permission) graphql.Marshaler {
@@ -44700,6 +45690,13 @@ func (ec *executionContext) marshalOUpdateIdentityProviderPayload2ᚖcanopyᚋre
 		return graphql.Null
 	}
 	return ec._UpdateIdentityProviderPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdatePasskeyPayload2ᚖcanopyᚋresolversᚐUpdatePasskeyPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdatePasskeyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdatePasskeyPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOUpdatePermissionPayload2ᚖcanopyᚋresolversᚐUpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdatePermissionPayload) graphql.Marshaler {

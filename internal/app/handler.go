@@ -28,7 +28,7 @@ var probed = []string{"/healthz", "/readyz", "/metrics"}
 // Handler is everything that the platform serves, on one listener. open leaves the operator's pages
 // without a password where none is set, for dev.
 func (p *Platform) Handler(open bool) (http.Handler, error) {
-	origins := web.Origins{Listed: p.Config.CORSOrigins, Local: p.Config.LocalOrigins}
+	origins := p.origins()
 	registry := p.own()
 	p.measured.set(prometheus.Gatherers{registry, p.registry})
 	measure, err := web.Metrics(registry)

@@ -21,6 +21,7 @@ import (
 	"canopy/internal/egress"
 	"canopy/internal/extract"
 	"canopy/internal/limit"
+	"canopy/internal/passkey"
 	"canopy/internal/redisconn"
 	"canopy/internal/roster"
 	"canopy/internal/secret"
@@ -139,6 +140,7 @@ func (p *Platform) wire(ctx context.Context) error {
 	p.Resolver = &resolvers.Resolver{
 		Store: p.Store, Box: p.Box, Egress: client, Providers: sso.New(client, p.Config.PublicURL), DNS: sso.NewDNS(p.Config.DNS), Keys: keys, Bus: p.Bus, PublicURL: p.Config.PublicURL, Log: p.Log,
 		Rates:    &resolvers.Rates{Limiter: limit.New(p.redis, patience), Defaults: p.Config.Limits, Store: p.Store, Tell: web.TellRate},
+		Passkeys: passkey.New(p.Config.PublicURL, p.Config.PasskeyDomain, resolvers.PasskeyLife, p.origins().Has),
 		Throttle: limit.NewThrottle(p.redis, patience), Crowds: limit.NewCrowdThrottle(p.redis, patience), Addresses: limit.NewAddressThrottle(p.redis, patience),
 		RequestsPerMinute: p.Config.RateLimit,
 		Roster:            roster.New(p.redis), Version: p.version,
@@ -152,6 +154,11 @@ func (p *Platform) wire(ctx context.Context) error {
 	}
 	p.tools, err = p.runTools()
 	return err
+}
+
+// origins are those of web front ends, beside the platform's own.
+func (p *Platform) origins() web.Origins {
+	return web.Origins{Listed: p.Config.CORSOrigins, Local: p.Config.LocalOrigins}
 }
 
 // refreshKeys reads the signing keys every so often, and when they have changed.

@@ -51,8 +51,8 @@ var (
 	InvitationDeclined  = action("invitation.declined", "A user declines an invitation, and leaves the company.")
 	InvitationWithdrawn = action("invitation.withdrawn", "A company takes an invitation back.")
 
-	UserSignedIn       = action("user.signedIn", "A user signs in, with the password or at an identity provider.")
-	UserSignInFailed   = action("user.signInFailed", "Somebody gives a wrong password or code for a user.")
+	UserSignedIn       = action("user.signedIn", "A user signs in, with the password, a passkey or at an identity provider.")
+	UserSignInFailed   = action("user.signInFailed", "Somebody gives a wrong password or code for a user, or a passkey's answer that is not to be believed.")
 	UserSetUp          = action("user.setUp", "A user redeems an invitation, and sets a password.")
 	UserResetRequested = action("user.resetRequested", "Somebody asks for a link that resets a user's password.")
 	UserPasswordReset  = action("user.passwordReset", "A user sets a password by the link of a reset.")
@@ -68,9 +68,13 @@ var (
 	UserTotpStarted  = action("user.totpStarted", "A user begins to set two-factor up.")
 	UserTotpEnabled  = action("user.totpEnabled", "A user turns two-factor on.")
 	UserTotpDisabled = action("user.totpDisabled", "A user turns two-factor off.")
-	UserTotpReset    = action("user.totpReset", "An operator turns a user's two-factor off.")
+	UserTotpReset    = action("user.totpReset", "An operator turns a user's two-factor off, and removes the user's passkeys.")
 
 	UserCodesRegenerated = action("user.recoveryCodesRegenerated", "A user gets new recovery codes.")
+
+	PasskeyCreated = action("passkey.created", "A user makes a passkey.")
+	PasskeyUpdated = action("passkey.updated", "A user renames a passkey.")
+	PasskeyDeleted = action("passkey.deleted", "A user removes a passkey.")
 
 	UserIdentityLinked   = action("user.identityLinked", "A user signs in at an identity provider for the first time, and is known there from then on.")
 	UserIdentityUnlinked = action("user.identityUnlinked", "It is forgotten who a user is at an identity provider.")

@@ -3,16 +3,12 @@ package cl100k
 // build makes an encoder of the tokens in the order of their ranks.
 func build(tokens []string) *Encoder {
 	e := &Encoder{
-		ids: make(map[string]uint32, len(tokens)), trie: newTrie(),
-		lengths: make([]uint8, len(tokens)), prefix: make([]uint32, len(tokens)),
-		left: make([]uint32, len(tokens)), right: make([]uint32, len(tokens)),
-		merged: make(map[uint64]uint32, len(tokens)),
+		trie: newTrie(), lengths: make([]uint8, len(tokens)), prefix: make([]uint32, len(tokens)),
+		left: make([]uint32, len(tokens)), right: make([]uint32, len(tokens)), merges: newMerges(),
 	}
 	for i, token := range tokens {
-		id := uint32(i)
-		e.ids[token] = id
-		e.trie.add(token, id)
-		e.lengths[id] = uint8(len(token))
+		e.trie.add(token, uint32(i))
+		e.lengths[i] = uint8(len(token))
 	}
 	for i, token := range tokens {
 		e.prefix[i] = e.trie.longest(token[:len(token)-1])
@@ -28,11 +24,17 @@ func build(tokens []string) *Encoder {
 func (e *Encoder) split(id uint32, token string) {
 	e.left[id], e.right[id] = id, id
 	for a := e.prefix[id]; a != none; a = e.prefix[a] {
-		b, ok := e.ids[token[e.lengths[a]:]]
+		b, ok := e.token(token[e.lengths[a]:])
 		if ok && a < id && b < id && e.compatible(a, b) {
 			e.left[id], e.right[id] = a, b
-			e.merged[pair(a, b)] = id
+			e.merges.add(a, b, id)
 			return
 		}
 	}
+}
+
+// token gives the token of some bytes, if they are one.
+func (e *Encoder) token(text string) (uint32, bool) {
+	t := e.trie.longest(text)
+	return t, t != none && int(e.lengths[t]) == len(text)
 }

@@ -16,17 +16,15 @@ import (
 
 // Encoder encodes text. It is safe for concurrent use.
 type Encoder struct {
-	// ids are the tokens by their bytes, and their ranks: the lower merges first.
-	ids     map[string]uint32
+	// A token's id is its rank: the lower merges first.
 	trie    *trie
 	lengths []uint8
 	// prefix is the longest token that a token begins with, itself left out; none for single bytes.
 	prefix []uint32
 	// left and right are the two tokens that a token was merged from; of a single byte, itself.
 	left, right []uint32
-	// merged is the token that two make.
-	merged map[uint64]uint32
-	memo   memo
+	merges      merges
+	memo        memo
 }
 
 // none is the id of no token.

@@ -1,5 +1,7 @@
 package cl100k
 
+import "math/bits"
+
 // word encodes pieces one after the other. Byte pair encoding merges the pair of lowest rank until
 // there is none; what comes of it is the only sequence of tokens whose neighbours are all
 // compatible, that is, encoded by themselves to the same two (van Antwerpen and Neubeck, "So many
@@ -13,7 +15,7 @@ type word struct {
 
 func (w *word) count(piece string) int {
 	if r := w.recall(piece); r != nil {
-		return len(r.ends)
+		return bits.OnesCount64(r.ends)
 	}
 	w.encode(piece)
 	return len(w.tokens)
@@ -21,8 +23,8 @@ func (w *word) count(piece string) int {
 
 func (w *word) appendEnds(ends []int, piece string, at int) []int {
 	if r := w.recall(piece); r != nil {
-		for _, end := range r.ends {
-			ends = append(ends, at+int(end))
+		for rest := r.ends; rest != 0; rest &= rest - 1 {
+			ends = append(ends, at+bits.TrailingZeros64(rest))
 		}
 		return ends
 	}
@@ -39,8 +41,8 @@ func (w *word) recall(piece string) *remembered {
 	if len(piece) > memoLongest {
 		return nil
 	}
-	at := w.memo.place(piece)
-	if r := at.Load(); r != nil && r.piece == piece {
+	r, at := w.memo.find(piece)
+	if r != nil {
 		return r
 	}
 	w.encode(piece)
@@ -49,8 +51,9 @@ func (w *word) recall(piece string) *remembered {
 
 // encode sets the tokens of a piece.
 func (w *word) encode(piece string) {
-	if t, known := w.ids[piece]; known {
-		w.tokens = append(w.tokens[:0], t)
+	next := w.trie.longest(piece)
+	if next != none && int(w.lengths[next]) == len(piece) {
+		w.tokens = append(w.tokens[:0], next)
 		return
 	}
 	w.tokens = w.tokens[:0]
@@ -60,7 +63,6 @@ func (w *word) encode(piece string) {
 	w.dead = w.dead[:len(piece)+1]
 	clear(w.dead)
 	at := 0
-	next := w.trie.longest(piece)
 	for at < len(piece) {
 		if t := w.fitting(next, at); t != none {
 			w.tokens = append(w.tokens, t)
@@ -94,7 +96,7 @@ func (w *word) fitting(t uint32, at int) uint32 {
 func (e *Encoder) compatible(a, b uint32) bool {
 	limit := none
 	for {
-		if m, ok := e.merged[pair(a, b)]; ok && m < limit {
+		if e.merges.of(a, b) < limit {
 			return false
 		}
 		if a > b {
@@ -118,5 +120,3 @@ func (e *Encoder) compatible(a, b uint32) bool {
 		}
 	}
 }
-
-func pair(a, b uint32) uint64 { return uint64(a)<<32 | uint64(b) }

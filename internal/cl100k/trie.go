@@ -4,18 +4,18 @@ package cl100k
 // hash table with linear probing.
 type trie struct {
 	first [256]uint32 // nodes of single bytes
-	keys  []uint32    // node<<8 | byte of a child; none where the slot is free
-	child []uint32
-	token []uint32 // of each node; none where it is no token's end
+	// children have node<<8 | byte in the higher half, and the child in the lower one, which is none where the slot is free.
+	children []uint64
+	token    []uint32 // of each node; none where it is no token's end
 }
 
 // slots is the size of the table, more than twice the nodes that the vocabulary takes.
 const slots = 1 << 19
 
 func newTrie() *trie {
-	t := &trie{keys: make([]uint32, slots), child: make([]uint32, slots)}
-	for i := range t.keys {
-		t.keys[i] = none
+	t := &trie{children: make([]uint64, slots)}
+	for i := range t.children {
+		t.children[i] = uint64(none)
 	}
 	for i := range t.first {
 		t.first[i] = none
@@ -31,11 +31,12 @@ func (t *trie) add(token string, id uint32) {
 	}
 	for i := 1; i < len(token); i++ {
 		key := node<<8 | uint32(token[i])
-		at := t.slot(key)
-		if t.keys[at] == none {
-			t.keys[at], t.child[at] = key, t.node()
+		at, child := t.slot(key)
+		if child == none {
+			child = t.node()
+			t.children[at] = uint64(key)<<32 | uint64(child)
 		}
-		node = t.child[at]
+		node = child
 	}
 	t.token[node] = id
 }
@@ -45,13 +46,16 @@ func (t *trie) node() uint32 {
 	return uint32(len(t.token) - 1)
 }
 
-// slot gives the place of a key, or the free one where it would be.
-func (t *trie) slot(key uint32) uint32 {
-	at := key * 2654435769 >> 13 // Fibonacci hashing to 19 bits
-	for t.keys[at] != key && t.keys[at] != none {
+// slot gives the place of a key, or the free one where it would be, and the child there.
+func (t *trie) slot(key uint32) (at, child uint32) {
+	at = key * 2654435769 >> 13 // Fibonacci hashing to 19 bits
+	for {
+		found := t.children[at]
+		if child = uint32(found); child == none || uint32(found>>32) == key {
+			return at, child
+		}
 		at = (at + 1) % slots
 	}
-	return at
 }
 
 // longest gives the longest token that a text begins with; none for an empty text.
@@ -62,11 +66,11 @@ func (t *trie) longest(text string) uint32 {
 	node := t.first[text[0]]
 	best := t.token[node]
 	for i := 1; i < len(text); i++ {
-		at := t.slot(node<<8 | uint32(text[i]))
-		if t.keys[at] == none {
+		_, child := t.slot(node<<8 | uint32(text[i]))
+		if child == none {
 			break
 		}
-		node = t.child[at]
+		node = child
 		if t.token[node] != none {
 			best = t.token[node]
 		}

@@ -53,6 +53,8 @@ type Config struct {
 	Listen     string
 	// PublicURL is where the platform is reached, without a slash at its end.
 	PublicURL *url.URL
+	// PasskeyDomain is the domain of passkeys; "" is PublicURL's host.
+	PasskeyDomain string
 	// SecretKeys are of 32 bytes each, the newest first; there is none in Dev where none is set.
 	SecretKeys       [][]byte
 	BlobURL          string
@@ -148,6 +150,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		Drain:            l.pause("CANOPY_DRAIN", drain(mode)),
 	}
 	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)
+	c.PasskeyDomain = l.domainOf("CANOPY_PASSKEY_DOMAIN", c.PublicURL)
 	c.Limits = l.limits("CANOPY_LIMITS", c.RateLimit, c.CostLimit)
 	if mode == Dev || mode == Server || mode == Worker {
 		c.Telemetry = l.telemetry()

@@ -215,6 +215,7 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_WEBHOOK_ALLOW", "localhost"},
 		{"CANOPY_TRUSTED_PROXIES", "fe80::1%eth0"},
 		{"CANOPY_WEBHOOK_CA", "/no/such/file"},
+		{"CANOPY_PASSKEY_DOMAIN", "example.com"}, // the address is localhost
 		{"CANOPY_DNS", "127.0.0.1"},
 		{"CANOPY_DNS", ":53"},
 		{"CANOPY_WEBHOOK_CA", "config_test.go"},
@@ -296,6 +297,28 @@ func TestPublicURL(t *testing.T) {
 		e := environment{"CANOPY_LISTEN": c.listen, "CANOPY_PUBLIC_URL": c.public}
 		if got := load(t, Dev, e).PublicURL.String(); got != c.want {
 			t.Errorf("%v gives %s", e, got)
+		}
+	}
+}
+
+// TestPasskeyDomain: passkeys are for the platform's own host, or for a domain that it is in.
+func TestPasskeyDomain(t *testing.T) {
+	for _, c := range []struct {
+		public, domain string
+		good           bool
+	}{
+		{"https://api.example.com", "api.example.com", true},
+		{"https://api.example.com", "Example.com", true},
+		{"https://api.example.com", "", true},
+		{"https://api.example.com", "com", false},
+		{"https://api.example.com", "ample.com", false},
+		{"https://api.example.com", "x.api.example.com", false},
+		{"https://192.0.2.7", "0.2.7", false},
+	} {
+		e := environment{"CANOPY_PUBLIC_URL": c.public, "CANOPY_PASSKEY_DOMAIN": c.domain}
+		got, err := Load(Dev, e.get)
+		if (err == nil) != c.good || err == nil && got.PasskeyDomain != strings.ToLower(c.domain) {
+			t.Errorf("%v: %v", e, err)
 		}
 	}
 }

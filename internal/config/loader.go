@@ -115,6 +115,19 @@ func (l *loader) publicURL(name, listen string) (u *url.URL, set bool) {
 	return u, true
 }
 
+// domainOf reads the host of an address, or a domain that it is in.
+func (l *loader) domainOf(name string, at *url.URL) string {
+	v := strings.ToLower(l.value(name))
+	if v == "" || at == nil { // whose fault is told already
+		return v
+	}
+	host := strings.ToLower(at.Hostname())
+	if host != v && (!strings.HasSuffix(host, "."+v) || !strings.Contains(v, ".") || net.ParseIP(host) != nil) {
+		l.fault(name, "must be the host of CANOPY_PUBLIC_URL, %s, or a domain above it", host)
+	}
+	return v
+}
+
 // web reads an address of http or https.
 func (l *loader) web(name, v, example string) *url.URL {
 	u, err := url.Parse(v)

@@ -32,6 +32,7 @@ func Variables() []Variable {
 		},
 		{Name: "CANOPY_LISTEN", Default: defaultListen + "; dev: " + defaultDevListen, Meaning: "Address to listen on"},
 		{Name: "CANOPY_PUBLIC_URL", Default: "http://localhost:PORT", Meaning: "Where the platform is reached: the issuer of tokens, the base of links"},
+		{Name: "CANOPY_PASSKEY_DOMAIN", Default: "the host of CANOPY_PUBLIC_URL", Meaning: "Domain of passkeys: that host, or a domain above it where pages are at other hosts of it; those of another domain work no more"},
 		{
 			Name: "CANOPY_SECRET_KEY", Default: "required; dev: made and kept",
 			Meaning: "32 bytes in base64 that seal private keys, signing secrets, agents' secrets, mails and TOTP secrets at rest; to replace it, several, the newest first, separated by commas",

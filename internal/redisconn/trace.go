@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -23,26 +24,28 @@ func (hook) DialHook(next redis.DialHook) redis.DialHook {
 
 func (hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		ctx, span := telemetry.Begin(ctx, "redis "+cmd.Name(), telemetry.Client, telemetry.Text("db.system.name", "redis"))
+		above, begun := telemetry.Above(ctx), time.Now()
 		err := next(ctx, cmd)
-		end(span, err)
+		if above.Tells() {
+			above.Took("redis "+cmd.Name(), telemetry.Client, begun, fault(err), telemetry.Text("db.system.name", "redis"))
+		}
 		return err
 	}
 }
 
 func (hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		ctx, span := telemetry.Begin(ctx, "redis pipeline", telemetry.Client, telemetry.Text("db.system.name", "redis"), telemetry.Number("db.operation.batch.size", int64(len(cmds))))
+		above, begun := telemetry.Above(ctx), time.Now()
 		err := next(ctx, cmds)
-		end(span, err)
+		above.Took("redis pipeline", telemetry.Client, begun, fault(err), telemetry.Text("db.system.name", "redis"), telemetry.Number("db.operation.batch.size", int64(len(cmds))))
 		return err
 	}
 }
 
-// end ends a span. That there is no such key, and that a script is not known yet, are answers.
-func end(span telemetry.Span, err error) {
+// fault is an error that says that something is wrong: that there is no such key, and that a script is not known yet, are answers.
+func fault(err error) error {
 	if errors.Is(err, redis.Nil) || redis.HasErrorPrefix(err, "NOSCRIPT") {
-		err = nil
+		return nil
 	}
-	span.End(err)
+	return err
 }

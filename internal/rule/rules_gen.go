@@ -46,6 +46,7 @@ var (
 	ChunkDocument                    = &Rule{Field: "Chunk.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	SearchHitDocument                = &Rule{Field: "SearchHit.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	MeSessions                       = &Rule{Field: "Me.sessions", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	MePasskeys                       = &Rule{Field: "Me.passkeys", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	MeInvitations                    = &Rule{Field: "Me.invitations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	AgentRuns                        = &Rule{Field: "Agent.runs", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	AgentRevisionAgent               = &Rule{Field: "AgentRevision.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
@@ -123,6 +124,10 @@ var (
 	EnableTotp                       = &Rule{Field: "Mutation.enableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	ConfirmTotp                      = &Rule{Field: "Mutation.confirmTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	RegenerateRecoveryCodes          = &Rule{Field: "Mutation.regenerateRecoveryCodes", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	BeginPasskey                     = &Rule{Field: "Mutation.beginPasskey", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	CreatePasskey                    = &Rule{Field: "Mutation.createPasskey", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	UpdatePasskey                    = &Rule{Field: "Mutation.updatePasskey", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	DeletePasskey                    = &Rule{Field: "Mutation.deletePasskey", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	DisableTotp                      = &Rule{Field: "Mutation.disableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	ChangePassword                   = &Rule{Field: "Mutation.changePassword", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	RequestEmailChange               = &Rule{Field: "Mutation.requestEmailChange", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
@@ -212,6 +217,7 @@ var all = []*Rule{
 	ChunkDocument,
 	SearchHitDocument,
 	MeSessions,
+	MePasskeys,
 	MeInvitations,
 	AgentRuns,
 	AgentRevisionAgent,
@@ -289,6 +295,10 @@ var all = []*Rule{
 	EnableTotp,
 	ConfirmTotp,
 	RegenerateRecoveryCodes,
+	BeginPasskey,
+	CreatePasskey,
+	UpdatePasskey,
+	DeletePasskey,
 	DisableTotp,
 	ChangePassword,
 	RequestEmailChange,

@@ -2,13 +2,15 @@ package telemetry
 
 import (
 	"context"
+	"encoding/binary"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // HeaderTraceparent leads from one process to the next (W3C Trace Context).
@@ -17,7 +19,8 @@ const HeaderTraceparent = "traceparent"
 // Kind is what a span stands for.
 type Kind = trace.SpanKind
 
-// The kinds: a request that was taken, one that was sent, work that was left for later, and all that goes on within a process.
+// The kinds: a request that was taken, one that was sent, work that was left for later, and all that goes on within a process. Their
+// numbers are those of OTLP.
 const (
 	Server   = trace.SpanKindServer
 	Client   = trace.SpanKindClient
@@ -26,19 +29,49 @@ const (
 )
 
 // Attribute is something that a span tells. It has to be free of personal data.
-type Attribute = attribute.KeyValue
+type Attribute struct {
+	name, text string
+	number     int64
+	kind       protowire.Number
+}
 
 // Text makes an attribute of words.
-func Text(name, value string) Attribute { return attribute.String(name, value) }
+func Text(name, value string) Attribute { return Attribute{name: name, text: value, kind: fieldText} }
 
 // Number makes an attribute of a number.
-func Number(name string, value int64) Attribute { return attribute.Int64(name, value) }
+func Number(name string, value int64) Attribute {
+	return Attribute{name: name, number: value, kind: fieldCount}
+}
 
 // Yes makes an attribute that is so, or not.
-func Yes(name string, value bool) Attribute { return attribute.Bool(name, value) }
+func Yes(name string, value bool) Attribute {
+	a := Attribute{name: name, kind: fieldYes}
+	if value {
+		a.number = 1
+	}
+	return a
+}
 
-// Span is a span that may be none: then nothing comes of what it is told.
-type Span struct{ span trace.Span }
+// span is under way.
+type span struct {
+	to         *sender
+	trace      trace.TraceID
+	id, parent trace.SpanID
+	// remote tells that parent is of another process.
+	remote bool
+	name   string
+	kind   Kind
+	begun  time.Time
+	failed bool
+	why    string
+
+	attributes []Attribute
+	// first is where the first attributes are kept.
+	first [6]Attribute
+}
+
+// Span is a span that may be none: then nothing comes of what it is told. One goroutine at a time tells it, and ends it once.
+type Span struct{ span *span }
 
 // Tells says whether anybody hears of the span: what is costly to find out can be left alone otherwise.
 func (s Span) Tells() bool { return s.span != nil }
@@ -46,21 +79,21 @@ func (s Span) Tells() bool { return s.span != nil }
 // Set adds attributes.
 func (s Span) Set(attributes ...Attribute) {
 	if s.span != nil {
-		s.span.SetAttributes(attributes...)
+		s.span.attributes = append(s.span.attributes, attributes...)
 	}
 }
 
 // Name gives the span another name.
 func (s Span) Name(name string) {
 	if s.span != nil {
-		s.span.SetName(name)
+		s.span.name = name
 	}
 }
 
 // Failed says that it came to nothing. why is a word of the program's own.
 func (s Span) Failed(why string) {
 	if s.span != nil {
-		s.span.SetStatus(codes.Error, why)
+		s.span.failed, s.span.why = true, why
 	}
 }
 
@@ -70,9 +103,45 @@ func (s Span) End(err error) {
 		return
 	}
 	if err != nil {
-		s.span.SetStatus(codes.Error, "")
+		s.span.failed = true
 	}
-	s.span.End()
+	s.span.to.add(s.span, s.span.begun.Add(time.Since(s.span.begun)))
+}
+
+// Took tells of something below the span that has begun at a moment, is over, and had nothing below it.
+func (s Span) Took(name string, kind Kind, begun time.Time, err error, attributes ...Attribute) {
+	if s.span == nil {
+		return
+	}
+	below := span{trace: s.span.trace, id: newSpanID(), parent: s.span.id, name: name, kind: kind, begun: begun, failed: err != nil}
+	below.attributes = append(below.first[:0], attributes...)
+	s.span.to.add(&below, begun.Add(time.Since(begun)))
+}
+
+// above is where a context keeps its span.
+type above struct{}
+
+// begin begins a span that is that of a context from then on.
+func (x *sender) begin(ctx context.Context, s *span, attributes []Attribute) (context.Context, Span) {
+	s.to, s.id, s.begun = x, newSpanID(), time.Now()
+	s.attributes = append(s.first[:0], attributes...)
+	return context.WithValue(ctx, above{}, s), Span{s}
+}
+
+// newSpanID makes an id, which is never 0.
+func newSpanID() (id trace.SpanID) {
+	for !id.IsValid() {
+		binary.LittleEndian.PutUint64(id[:], rand.Uint64())
+	}
+	return id
+}
+
+func newTraceID() (id trace.TraceID) {
+	for !id.IsValid() {
+		binary.LittleEndian.PutUint64(id[:8], rand.Uint64())
+		binary.LittleEndian.PutUint64(id[8:], rand.Uint64())
+	}
+	return id
 }
 
 // carrier is a header with one member.
@@ -93,25 +162,38 @@ func (c *carrier) Set(key, value string) {
 	}
 }
 
-// Root begins a span that no other of this process stands above. parent is the traceparent of where it comes from; "" for none.
+// Root begins a span that no other of this process stands above, unless the context has one and parent is none. parent is the traceparent of
+// where it comes from; "" for none.
 func (t *Telemetry) Root(ctx context.Context, parent, name string, kind Kind, attributes ...Attribute) (context.Context, Span) {
 	if !t.Traces() {
 		return ctx, Span{}
 	}
+	asked := sdktrace.SamplingParameters{ParentContext: ctx, Name: name, Kind: kind}
+	s := &span{name: name, kind: kind}
 	if parent != "" {
 		from := carrier(parent)
-		ctx = format.Extract(ctx, &from)
+		asked.ParentContext = format.Extract(ctx, &from)
+		if at := trace.SpanContextFromContext(asked.ParentContext); at.IsValid() {
+			s.trace, s.parent, s.remote = at.TraceID(), at.SpanID(), true
+		}
 	}
-	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
-	return recorded(ctx, span)
-}
-
-// recorded is a span, or none where it is not sampled.
-func recorded(ctx context.Context, span trace.Span) (context.Context, Span) {
-	if !span.IsRecording() {
+	if !s.remote {
+		if over := Above(ctx); over.Tells() {
+			return over.begin(ctx, s, attributes)
+		}
+		s.trace = newTraceID()
+	}
+	asked.TraceID = s.trace
+	if t.spans.sampler.ShouldSample(asked).Decision != sdktrace.RecordAndSample {
 		return ctx, Span{}
 	}
-	return ctx, Span{span}
+	return t.spans.begin(ctx, s, attributes)
+}
+
+// begin begins a span below this one.
+func (s Span) begin(ctx context.Context, below *span, attributes []Attribute) (context.Context, Span) {
+	below.trace, below.parent = s.span.trace, s.span.id
+	return s.span.to.begin(ctx, below, attributes)
 }
 
 // Living tells whether any spans are told in this process.
@@ -122,40 +204,26 @@ func Above(ctx context.Context) Span {
 	if !Living() {
 		return Span{}
 	}
-	if span := trace.SpanFromContext(ctx); span.IsRecording() {
-		return Span{span}
-	}
-	return Span{}
+	s, _ := ctx.Value(above{}).(*span)
+	return Span{s}
 }
 
 // Begin begins a span below that of the context; none where that has none.
 func Begin(ctx context.Context, name string, kind Kind, attributes ...Attribute) (context.Context, Span) {
-	above := Above(ctx)
-	if !above.Tells() {
-		return ctx, above
+	over := Above(ctx)
+	if !over.Tells() {
+		return ctx, over
 	}
-	ctx, span := above.span.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
-	return recorded(ctx, span)
-}
-
-// Took tells of something below the span of a context that has begun at a moment, and is over.
-func Took(ctx context.Context, name string, begun time.Time, err error, attributes ...Attribute) {
-	above := Above(ctx)
-	if !above.Tells() {
-		return
-	}
-	_, span := above.span.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithTimestamp(begun), trace.WithAttributes(attributes...))
-	Span{span}.End(err)
+	return over.begin(ctx, &span{name: name, kind: kind}, attributes)
 }
 
 // Traceparent leads to the span of a context; "" where that has none that tells.
 func Traceparent(ctx context.Context) string {
-	if !Above(ctx).Tells() {
+	over := Above(ctx)
+	if !over.Tells() {
 		return ""
 	}
-	var to carrier
-	format.Inject(ctx, &to)
-	return string(to)
+	return "00-" + over.span.trace.String() + "-" + over.span.id.String() + "-01"
 }
 
 // Inject has a request lead to the span of its context, unless it leads somewhere already.
@@ -167,11 +235,8 @@ func Inject(ctx context.Context, header http.Header) {
 
 // TraceID is the id of the trace that a context belongs to; "" where it has none that tells.
 func TraceID(ctx context.Context) string {
-	if !Living() {
-		return ""
-	}
-	if at := trace.SpanContextFromContext(ctx); at.IsSampled() {
-		return at.TraceID().String()
+	if over := Above(ctx); over.Tells() {
+		return over.span.trace.String()
 	}
 	return ""
 }

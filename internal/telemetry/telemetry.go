@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -19,12 +20,11 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 )
 
 // scope names the instrumentation.
@@ -33,7 +33,7 @@ const scope = "canopy"
 // endTime is how long the last spans and figures may take to be sent when a process ends.
 const endTime = 5 * time.Second
 
-// Settings say what is sent. Where to, with what headers, sampled how and how often is read from the environment by the SDK, as
+// Settings say what is sent. Where to, with what headers, sampled how and how often is read from the environment, as
 // https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ has it.
 type Settings struct {
 	Traces, Metrics bool
@@ -64,6 +64,11 @@ func Load(getenv func(string) string) (s Settings, name, fault string) {
 			s.Traces, s.TracesHTTP = on, overHTTP
 		} else {
 			s.Metrics, s.MetricsHTTP = on, overHTTP
+		}
+	}
+	if s.Traces {
+		if _, name, fault := loadSpans(getenv); fault != "" {
+			return Settings{}, name, fault
 		}
 	}
 	return s, "", ""
@@ -104,9 +109,8 @@ func LogTo(log *slog.Logger) {
 
 // Telemetry sends what a process has to tell. A nil one sends nothing.
 type Telemetry struct {
-	traces  *sdktrace.TracerProvider
+	spans   *sender
 	metrics *sdkmetric.MeterProvider
-	tracer  trace.Tracer
 }
 
 // Start begins to send; nil where nothing is asked for. gatherer has the metrics that /metrics shows: the same go out. They are those of
@@ -134,19 +138,20 @@ func Start(ctx context.Context, s Settings, service, version string, gatherer pr
 	return t, nil
 }
 
-func (t *Telemetry) startTraces(ctx context.Context, s Settings, about *resource.Resource) error {
-	var exporter sdktrace.SpanExporter
-	var err error
-	if s.TracesHTTP {
-		exporter, err = otlptracehttp.New(ctx)
-	} else {
-		exporter, err = otlptracegrpc.New(ctx)
+func (t *Telemetry) startTraces(ctx context.Context, s Settings, about *resource.Resource) (err error) {
+	how, name, fault := loadSpans(os.Getenv)
+	if fault != "" {
+		return fmt.Errorf("%s %s", name, fault)
 	}
-	if err != nil {
+	var client otlptrace.Client
+	if s.TracesHTTP {
+		client = otlptracehttp.NewClient()
+	} else {
+		client = otlptracegrpc.NewClient()
+	}
+	if t.spans, err = newSender(ctx, how, client, about); err != nil {
 		return fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
 	}
-	t.traces = sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
-	t.tracer = t.traces.Tracer(scope)
 	living.Add(1)
 	return nil
 }
@@ -168,7 +173,7 @@ func (t *Telemetry) startMetrics(ctx context.Context, s Settings, about *resourc
 }
 
 // Traces tells whether spans are begun.
-func (t *Telemetry) Traces() bool { return t != nil && t.tracer != nil }
+func (t *Telemetry) Traces() bool { return t != nil && t.spans != nil }
 
 // Close sends what is left, within some seconds.
 func (t *Telemetry) Close(ctx context.Context) error {
@@ -178,9 +183,9 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	var err error
-	if t.traces != nil {
+	if t.spans != nil {
 		living.Add(-1)
-		err = t.traces.Shutdown(ctx)
+		err = t.spans.end(ctx)
 	}
 	if t.metrics != nil {
 		err = errors.Join(err, t.metrics.Shutdown(ctx))

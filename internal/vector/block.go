@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"sync"
 
 	"canopy/internal/models/lexical"
 )
@@ -35,11 +36,23 @@ var ErrModel = errors.New("vector: a block of another model")
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // SparsePacker makes blocks of vectors of words. It can be used again and again.
-type SparsePacker struct{ buffer sparseBuffer }
+type SparsePacker struct{ buffer *sparseBuffer }
+
+// buffers are those of packers that are done: one takes tens of megabytes.
+var buffers = sync.Pool{New: func() any { return new(sparseBuffer) }}
 
 // NewSparsePacker makes one for the vectors of a model.
 func NewSparsePacker(model *lexical.Model) *SparsePacker {
-	return &SparsePacker{sparseBuffer{model: model}}
+	b := buffers.Get().(*sparseBuffer)
+	b.model = model
+	return &SparsePacker{b}
+}
+
+// Done leaves the packer's memory to the next one. The packer must not be used afterwards.
+func (p *SparsePacker) Done() {
+	p.buffer.empty()
+	buffers.Put(p.buffer)
+	p.buffer = nil
 }
 
 // Add takes in the vector of a chunk, or of a part of one, by the chunk's distance from the block's first position. They come in ascending order,
@@ -179,7 +192,7 @@ func (r *blockReader) places(n int, document int64, chunks []int64) places {
 	return p
 }
 
-// readSparse reads a block of words into memory of its own.
+// readSparse reads a block of words, which it keeps as a part of the segment.
 func readSparse(model *lexical.Model, block []byte, document int64, chunks []int64) (*sparseSegment, error) {
 	r, err := openBlock(block)
 	if err != nil {
@@ -203,7 +216,7 @@ func readSparse(model *lexical.Model, block []byte, document int64, chunks []int
 	if r.bad || int(s.starts[len(s.starts)-1]) != len(r.rest) {
 		return nil, fmt.Errorf("%w: of words", ErrBlock)
 	}
-	s.data = append(make([]byte, 0, len(r.rest)), r.rest...)
+	s.data = r.rest
 	return s, nil
 }
 

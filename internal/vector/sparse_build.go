@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"canopy/internal/models/lexical"
+	"canopy/internal/radix"
 )
 
 // SparseRow is one chunk to index, or a part of one: those of a chunk come one behind the other.
@@ -64,7 +65,7 @@ func (b *SparseBuilder) Add(row SparseRow) {
 }
 
 // AddBlock takes in a block of a document that a SparsePacker made. chunks are the ids of the chunks at all positions
-// that it covers. The error is ErrBlock, or ErrModel for a block of another model, and the block is left out.
+// that it covers. The block is not to change any more: where it is large, the index keeps it. The error is ErrBlock, or ErrModel for a block of another model, and the block is left out.
 func (b *SparseBuilder) AddBlock(document, revision int64, chunks []int64, block []byte) error {
 	s, err := readSparse(b.model, block, document, chunks)
 	if err != nil {
@@ -142,23 +143,28 @@ func (b *SparseBuilder) merge(parts []sparsePart, rewrite bool) *sparsePart {
 type sparseBuffer struct {
 	model *lexical.Model
 	places
-	count    int // of chunks
-	norms    []float32
-	buckets  []uint32
-	postings []uint32 // parallel to buckets
+	count int // of chunks
+	norms []float32
+	// entries are the postings, each below its bucket: they sort by buckets, and those of a bucket by vectors.
+	entries []uint64
 	// What follows is for segment alone.
-	other   [2][]uint32 // what buckets and postings are sorted into
+	spare   []uint64
 	data    []byte
 	scratch []byte
 	list    []uint32
 }
 
+// placed is a posting below its bucket.
+func placed(bucket, posting uint32) uint64 { return uint64(bucket)<<32 | uint64(posting) }
+
 func (b *sparseBuffer) add(row SparseRow) {
 	number := uint32(len(b.chunks))
 	b.place(row.Chunk, row.Document, b.model.Norm(row.Vector))
+	if short := len(row.Vector) - (cap(b.entries) - len(b.entries)); short > 0 {
+		b.entries = slices.Grow(b.entries, max(short, len(b.entries)/2)) // a block has a million
+	}
 	for _, c := range row.Vector {
-		b.buckets = append(b.buckets, c.Bucket)
-		b.postings = append(b.postings, number<<16|uint32(c.Words)<<8|uint32(c.Pairs))
+		b.entries = append(b.entries, placed(c.Bucket, number<<16|uint32(c.Words)<<8|uint32(c.Pairs)))
 	}
 }
 
@@ -201,9 +207,9 @@ func (b *sparseBuffer) addSegment(p *sparsePart) {
 			for _, posting := range b.list {
 				switch i := posting >> 16; {
 				case renumbered == nil:
-					b.buckets, b.postings = append(b.buckets, at), append(b.postings, posting+first)
+					b.entries = append(b.entries, placed(at, posting+first))
 				case !p.gone.has(int(i)):
-					b.buckets, b.postings = append(b.buckets, at), append(b.postings, renumbered[i]<<16|posting&0xffff)
+					b.entries = append(b.entries, placed(at, renumbered[i]<<16|posting&0xffff))
 				}
 			}
 		}
@@ -214,55 +220,36 @@ func (b *sparseBuffer) addSegment(p *sparsePart) {
 func (b *sparseBuffer) segment() *sparseSegment {
 	s := &sparseSegment{places: places{slices.Clone(b.chunks), slices.Clone(b.documents)}, count: b.count, norms: slices.Clone(b.norms)}
 	s.bits = b.model.Bits
-	for s.shift = 0; s.groups() > 1 && s.groups()*groupPostings > len(b.postings); s.shift++ {
+	for s.shift = 0; s.groups() > 1 && s.groups()*groupPostings > len(b.entries); s.shift++ {
 	}
-	b.sort()
+	b.spare = slices.Grow(b.spare[:0], len(b.entries))
+	radix.Sort(b.entries, b.spare[:len(b.entries)], 32+int(s.bits))
 	s.starts = make([]uint32, 0, s.groups()+1)
 	b.data = b.data[:0]
 	before := uint32(0)
-	for start, end := 0, 0; start < len(b.buckets); start = end {
-		at := b.buckets[start]
-		for end = start + 1; end < len(b.buckets) && b.buckets[end] == at; end++ {
+	for rest := b.entries; len(rest) > 0; {
+		at := uint32(rest[0] >> 32)
+		b.list = b.list[:0]
+		for len(rest) > 0 && uint32(rest[0]>>32) == at {
+			b.list, rest = append(b.list, uint32(rest[0])), rest[1:]
 		}
 		for group := at >> s.shift; len(s.starts) <= int(group); {
 			before = group << s.shift
 			s.starts = append(s.starts, uint32(len(b.data)))
 		}
-		b.data = appendPostings(b.data, at-before, b.postings[start:end], &b.scratch)
+		b.data = appendPostings(b.data, at-before, b.list, &b.scratch)
 		before = at
 	}
 	for len(s.starts) <= s.groups() {
 		s.starts = append(s.starts, uint32(len(b.data)))
 	}
 	s.data = slices.Clone(b.data)
-	b.places, b.count, b.norms = places{b.chunks[:0], b.documents[:0]}, 0, b.norms[:0]
-	b.buckets, b.postings = b.buckets[:0], b.postings[:0]
+	b.empty()
 	return s
 }
 
-// sort puts the postings in the order of their buckets, by counting, digit by digit; those of a bucket stay as they are.
-func (b *sparseBuffer) sort() {
-	const digitBits = 11
-	n := len(b.buckets)
-	toBuckets, toPostings := slices.Grow(b.other[0][:0], n)[:n], slices.Grow(b.other[1][:0], n)[:n]
-	for shift := uint8(0); shift < b.model.Bits; shift += digitBits {
-		var ends [1 << digitBits]uint32
-		for _, at := range b.buckets {
-			ends[at>>shift&(1<<digitBits-1)]++
-		}
-		start := uint32(0)
-		for digit, count := range ends {
-			ends[digit], start = start, start+count
-		}
-		for i, at := range b.buckets {
-			end := &ends[at>>shift&(1<<digitBits-1)]
-			toBuckets[*end], toPostings[*end] = at, b.postings[i]
-			*end++
-		}
-		b.buckets, toBuckets = toBuckets, b.buckets
-		b.postings, toPostings = toPostings, b.postings
-	}
-	b.other = [2][]uint32{toBuckets, toPostings}
+func (b *sparseBuffer) empty() {
+	b.places, b.count, b.norms, b.entries = places{b.chunks[:0], b.documents[:0]}, 0, b.norms[:0], b.entries[:0]
 }
 
 func sqrt32(x float64) float32 { return float32(math.Sqrt(x)) }

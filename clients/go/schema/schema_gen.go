@@ -423,6 +423,20 @@ const (
 	AuditEventOrderFieldCreatedAt AuditEventOrderField = "CREATED_AT"
 )
 
+// BeginPasskeyInput: The caller's password.
+type BeginPasskeyInput struct {
+	// The password.
+	Password string `json:"password"`
+}
+
+// BeginPasskeyPayload: What a browser makes a passkey with.
+type BeginPasskeyPayload struct {
+	// What to give back with the authenticator's answer.
+	State string `json:"state,omitzero"`
+	// What `PublicKeyCredential.parseCreationOptionsFromJSON()` takes.
+	Options json.RawMessage `json:"options,omitzero"`
+}
+
 // Billing: A company's billing record.
 type Billing struct {
 	// Global id.
@@ -916,6 +930,24 @@ type CreateIdentityProviderPayload struct {
 	IdentityProvider *IdentityProvider `json:"identityProvider,omitzero"`
 }
 
+// CreatePasskeyInput: A new passkey.
+type CreatePasskeyInput struct {
+	// What `beginPasskey` gave.
+	State string `json:"state"`
+	// The authenticator's answer, as `PublicKeyCredential.toJSON()` gives it.
+	Credential json.RawMessage `json:"credential"`
+	// How to call it; `Passkey` by default.
+	Name *string `json:"name,omitzero"`
+}
+
+// CreatePasskeyPayload: What `createPasskey` made.
+type CreatePasskeyPayload struct {
+	// The passkey.
+	Passkey *Passkey `json:"passkey,omitzero"`
+	// Codes that each let the caller in once in place of a passkey, beside the password, shown this once; null unless the passkey is the caller's first second factor.
+	RecoveryCodes []string `json:"recoveryCodes,omitzero"`
+}
+
 // CreatePermissionInput: A new permission. The user is given by `userId`, or by `email`, which adds to the company whoever is not in it, and invites one without a password.
 type CreatePermissionInput struct {
 	// The account.
@@ -1383,6 +1415,22 @@ type DeleteIdentityProviderInput struct {
 // DeleteIdentityProviderPayload: What `deleteIdentityProvider` removed.
 type DeleteIdentityProviderPayload struct {
 	// Global id of what is gone.
+	DeletedID string `json:"deletedId,omitzero"`
+}
+
+// DeletePasskeyInput: A passkey to remove.
+type DeletePasskeyInput struct {
+	// The passkey: one of the caller's own.
+	ID string `json:"id"`
+	// The caller's password.
+	Password string `json:"password"`
+	// The `version` that is to be removed; after a change it is refused.
+	IfVersion *int `json:"ifVersion,omitzero"`
+}
+
+// DeletePasskeyPayload: What `deletePasskey` removed.
+type DeletePasskeyPayload struct {
+	// The passkey's id.
 	DeletedID string `json:"deletedId,omitzero"`
 }
 
@@ -1942,6 +1990,8 @@ type Me struct {
 	Grants []*Grant `json:"grants,omitzero"`
 	// The live sessions of the person who has logged in, by id, at most 100; none for an API key. Takes a token for any application.
 	Sessions []*Session `json:"sessions,omitzero"`
+	// The passkeys of the person who has logged in, by id, at most 20; none for an API key. Takes a token for any application.
+	Passkeys []*Passkey `json:"passkeys,omitzero"`
 	// The invitations that the person who has logged in can answer, by id, at most 200; none for an API key. Takes a token for any application.
 	Invitations []*Invitation `json:"invitations,omitzero"`
 }
@@ -2046,6 +2096,26 @@ type Passage struct {
 	Start int `json:"start,omitzero"`
 	// Where it ends.
 	End int `json:"end,omitzero"`
+}
+
+// Passkey: What a person signs in with in place of the password and a code, or beside the password: a key on a device of the person's (Web Authentication).
+type Passkey struct {
+	// Global id.
+	ID string `json:"id,omitzero"`
+	// Passkey id.
+	DatabaseID int `json:"databaseId,omitzero"`
+	// The name that the person has given it.
+	Name string `json:"name,omitzero"`
+	// It can be on several devices of the person's, such as by an account for them.
+	Synced bool `json:"synced,omitzero"`
+	// It is kept elsewhere, too, so that it outlives the device; as of its last use.
+	BackedUp bool `json:"backedUp,omitzero"`
+	// When it was made.
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+	// When somebody last signed in with it; null before the first time.
+	LastUsedAt *time.Time `json:"lastUsedAt,omitzero"`
+	// Counts the changes of the passkey. An update that names the one it was made for is refused after another.
+	Version int `json:"version,omitzero"`
 }
 
 // Permission: A user's access to an application account, with a role.
@@ -3029,6 +3099,22 @@ type UpdateIdentityProviderPayload struct {
 	IdentityProvider *IdentityProvider `json:"identityProvider,omitzero"`
 }
 
+// UpdatePasskeyInput: A change of a passkey. What is left out stays.
+type UpdatePasskeyInput struct {
+	// The passkey: one of the caller's own.
+	ID string `json:"id"`
+	// How to call it.
+	Name *string `json:"name,omitzero"`
+	// The `version` that the change was made for; after another change it is refused.
+	IfVersion *int `json:"ifVersion,omitzero"`
+}
+
+// UpdatePasskeyPayload: What `updatePasskey` changed.
+type UpdatePasskeyPayload struct {
+	// The passkey.
+	Passkey *Passkey `json:"passkey,omitzero"`
+}
+
 // UpdatePermissionInput: A new role for a permission.
 type UpdatePermissionInput struct {
 	// The permission.
@@ -3172,7 +3258,7 @@ type User struct {
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	// Account setup is completed and a password set.
 	HasPassword bool `json:"hasPassword,omitzero"`
-	// Two-factor method: `none` or `totp`.
+	// Two-factor method: `none`, `totp`, or `passkey` of who has passkeys and no authenticator of codes.
 	OtpMethod string `json:"otpMethod,omitzero"`
 	// Most recent use of a permission within the caller's reach; null when there was none.
 	LastAccess *time.Time `json:"lastAccess,omitzero"`

@@ -408,6 +408,20 @@ export type AuditEventOrderField =
   /** When it was done. */
   | "CREATED_AT";
 
+/** The caller's password. */
+export interface BeginPasskeyInput {
+  /** The password. */
+  password: string;
+}
+
+/** What a browser makes a passkey with. */
+export interface BeginPasskeyPayload {
+  /** What to give back with the authenticator's answer. */
+  state: string;
+  /** What `PublicKeyCredential.parseCreationOptionsFromJSON()` takes. */
+  options: JSON;
+}
+
 /** A company's billing record. */
 export interface Billing {
   /** Global id. */
@@ -896,6 +910,24 @@ export interface CreateIdentityProviderPayload {
   identityProvider: IdentityProvider;
 }
 
+/** A new passkey. */
+export interface CreatePasskeyInput {
+  /** What `beginPasskey` gave. */
+  state: string;
+  /** The authenticator's answer, as `PublicKeyCredential.toJSON()` gives it. */
+  credential: JSON;
+  /** How to call it; `Passkey` by default. */
+  name?: string | null | undefined;
+}
+
+/** What `createPasskey` made. */
+export interface CreatePasskeyPayload {
+  /** The passkey. */
+  passkey: Passkey | null;
+  /** Codes that each let the caller in once in place of a passkey, beside the password, shown this once; null unless the passkey is the caller's first second factor. */
+  recoveryCodes: Array<string> | null;
+}
+
 /** A new permission. The user is given by `userId`, or by `email`, which adds to the company whoever is not in it, and invites one without a password. */
 export interface CreatePermissionInput {
   /** The account. */
@@ -1358,6 +1390,22 @@ export interface DeleteIdentityProviderInput {
 /** What `deleteIdentityProvider` removed. */
 export interface DeleteIdentityProviderPayload {
   /** Global id of what is gone. */
+  deletedId: string;
+}
+
+/** A passkey to remove. */
+export interface DeletePasskeyInput {
+  /** The passkey: one of the caller's own. */
+  id: string | number;
+  /** The caller's password. */
+  password: string;
+  /** The `version` that is to be removed; after a change it is refused. */
+  ifVersion?: number | null | undefined;
+}
+
+/** What `deletePasskey` removed. */
+export interface DeletePasskeyPayload {
+  /** The passkey's id. */
   deletedId: string;
 }
 
@@ -1908,6 +1956,8 @@ export interface Me {
   grants: Array<Grant>;
   /** The live sessions of the person who has logged in, by id, at most 100; none for an API key. Takes a token for any application. */
   sessions: Array<Session>;
+  /** The passkeys of the person who has logged in, by id, at most 20; none for an API key. Takes a token for any application. */
+  passkeys: Array<Passkey>;
   /** The invitations that the person who has logged in can answer, by id, at most 200; none for an API key. Takes a token for any application. */
   invitations: Array<Invitation>;
 }
@@ -2013,6 +2063,26 @@ export interface Passage {
   start: number;
   /** Where it ends. */
   end: number;
+}
+
+/** What a person signs in with in place of the password and a code, or beside the password: a key on a device of the person's (Web Authentication). */
+export interface Passkey {
+  /** Global id. */
+  id: string;
+  /** Passkey id. */
+  databaseId: number;
+  /** The name that the person has given it. */
+  name: string;
+  /** It can be on several devices of the person's, such as by an account for them. */
+  synced: boolean;
+  /** It is kept elsewhere, too, so that it outlives the device; as of its last use. */
+  backedUp: boolean;
+  /** When it was made. */
+  createdAt: DateTime;
+  /** When somebody last signed in with it; null before the first time. */
+  lastUsedAt: DateTime | null;
+  /** Counts the changes of the passkey. An update that names the one it was made for is refused after another. */
+  version: number;
 }
 
 /** A user's access to an application account, with a role. */
@@ -2980,6 +3050,22 @@ export interface UpdateIdentityProviderPayload {
   identityProvider: IdentityProvider;
 }
 
+/** A change of a passkey. What is left out stays. */
+export interface UpdatePasskeyInput {
+  /** The passkey: one of the caller's own. */
+  id: string | number;
+  /** How to call it. */
+  name?: string | null | undefined;
+  /** The `version` that the change was made for; after another change it is refused. */
+  ifVersion?: number | null | undefined;
+}
+
+/** What `updatePasskey` changed. */
+export interface UpdatePasskeyPayload {
+  /** The passkey. */
+  passkey: Passkey;
+}
+
 /** A new role for a permission. */
 export interface UpdatePermissionInput {
   /** The permission. */
@@ -3130,7 +3216,7 @@ export interface User {
   createdAt: DateTime;
   /** Account setup is completed and a password set. */
   hasPassword: boolean;
-  /** Two-factor method: `none` or `totp`. */
+  /** Two-factor method: `none`, `totp`, or `passkey` of who has passkeys and no authenticator of codes. */
   otpMethod: string;
   /** Most recent use of a permission within the caller's reach; null when there was none. */
   lastAccess: DateTime | null;

@@ -29,6 +29,8 @@ type Importer struct {
 	Context int64
 	// Wait has Run wait until the context's documents are processed, and tell which failed.
 	Wait bool
+	// JSON, unless it is nil, is told what came of all of it, in place of Out.
+	JSON func(v any) error
 	// Out is told what came of it, Progress, if it is a terminal, how far it is.
 	Out, Progress io.Writer
 
@@ -38,6 +40,7 @@ type Importer struct {
 	uploaded, there, other int
 	bytes                  int64
 	failed                 []string
+	processed              *processed
 }
 
 // Run uploads the files below the paths whose types can be uploaded. Its error tells how many were not.
@@ -45,6 +48,17 @@ func (i *Importer) Run(ctx context.Context, paths []string) error {
 	err := i.upload(ctx, paths)
 	if i.Wait && ctx.Err() == nil && i.have != nil {
 		err = errors.Join(err, i.wait(ctx))
+	}
+	if i.JSON != nil && i.have != nil {
+		err = errors.Join(err, i.JSON(struct {
+			Uploaded int      `json:"uploaded"`
+			Bytes    int64    `json:"bytes"`
+			There    int      `json:"there"`
+			Other    int      `json:"otherTypes"`
+			Failed   []string `json:"failed"`
+			// Documents are those of the context, once they were waited for.
+			Documents *processed `json:"documents,omitempty"`
+		}{i.uploaded, i.bytes, i.there, i.other, append([]string{}, i.failed...), i.processed}))
 	}
 	return err
 }
@@ -191,13 +205,19 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 func (i *Importer) summary() error {
-	_, _ = fmt.Fprintf(i.Out, "%d uploaded (%.1f MiB), %d there already, %d of other types left out, %d failed\n",
-		i.uploaded, float64(i.bytes)/(1<<20), i.there, i.other, len(i.failed))
-	for _, line := range i.failed {
-		_, _ = fmt.Fprintln(i.Out, "  "+line)
+	if i.JSON == nil {
+		i.summarise()
 	}
 	if len(i.failed) > 0 {
 		return fmt.Errorf("%d files were not uploaded; the same command tries them again", len(i.failed))
 	}
 	return nil
+}
+
+func (i *Importer) summarise() {
+	_, _ = fmt.Fprintf(i.Out, "%d uploaded (%.1f MiB), %d there already, %d of other types left out, %d failed\n",
+		i.uploaded, float64(i.bytes)/(1<<20), i.there, i.other, len(i.failed))
+	for _, line := range i.failed {
+		_, _ = fmt.Fprintln(i.Out, "  "+line)
+	}
 }

@@ -29,6 +29,8 @@ type People struct {
 	DryRun bool
 	// Report, unless it is nil, is told what became of each line, as CSV.
 	Report io.Writer
+	// JSON, unless it is nil, is told what came of it, in place of Out.
+	JSON func(v any) error
 	// Out is told what came of it, Progress, if it is a terminal, how far it is.
 	Out, Progress io.Writer
 
@@ -232,6 +234,16 @@ func (p *People) tell(who person, outcome, code, message string) {
 }
 
 func (p *People) summary() error {
+	if p.JSON != nil {
+		err := p.JSON(struct {
+			DryRun   bool     `json:"dryRun"`
+			Added    int      `json:"added"`
+			There    int      `json:"there"`
+			Failed   int      `json:"failed"`
+			Failures []string `json:"failures"` // the first ones
+		}{p.DryRun, p.added, p.there, p.failed, append([]string{}, p.firstFailures...)})
+		return errors.Join(err, p.fault())
+	}
 	format := "%d added, %d there already, %d failed\n"
 	if p.DryRun {
 		format = "%d would be added, %d are there already, %d would fail\n"
@@ -243,6 +255,10 @@ func (p *People) summary() error {
 	if more := p.failed - len(p.firstFailures); more > 0 {
 		_, _ = fmt.Fprintf(p.Out, "  and %d more, which the report has\n", more)
 	}
+	return p.fault()
+}
+
+func (p *People) fault() error {
 	if p.failed > 0 {
 		return fmt.Errorf("%d people were not added; the same command tries them again", p.failed)
 	}

@@ -51,15 +51,27 @@ func (i *Importer) wait(ctx context.Context) error {
 	}
 }
 
+// processed is what became of a context's documents.
+type processed struct {
+	Ready  int      `json:"ready"`
+	Failed []string `json:"failed"`
+}
+
 func (i *Importer) outcome(list []waited) error {
-	failed := 0
+	i.processed = &processed{Failed: []string{}}
 	for _, d := range list {
 		if d.Status == "failed" {
-			failed++
-			_, _ = fmt.Fprintf(i.Out, "  %s: %s\n", d.DisplayName, d.Error)
+			i.processed.Failed = append(i.processed.Failed, d.DisplayName+": "+d.Error)
 		}
 	}
-	_, _ = fmt.Fprintf(i.Out, "%d documents are ready, %d failed\n", len(list)-failed, failed)
+	failed := len(i.processed.Failed)
+	i.processed.Ready = len(list) - failed
+	if i.JSON == nil {
+		for _, line := range i.processed.Failed {
+			_, _ = fmt.Fprintln(i.Out, "  "+line)
+		}
+		_, _ = fmt.Fprintf(i.Out, "%d documents are ready, %d failed\n", i.processed.Ready, failed)
+	}
 	if failed > 0 {
 		return fmt.Errorf("%d documents could not be read", failed)
 	}

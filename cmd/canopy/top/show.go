@@ -1,10 +1,10 @@
 package top
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -17,23 +17,30 @@ var titles = map[string]string{
 	"documents": "DOCUMENTS", "storageBytes": "STORAGE", "users": "USERS",
 }
 
-// Lines shows a look to a person. clean takes from a name what would move a terminal's cursor.
-func (l *Look) Lines(by string, clean func(string) string) []string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  version %s  %s\n", l.At.Format("15:04:05Z"), l.URL, l.Version, l.workers())
+// Lines shows a look to a person, in as much room as there is. clean takes from a name what would move a terminal's cursor.
+func (l *Look) Lines(by string, clean func(string) string, room Size) []string {
+	lines := []string{fmt.Sprintf("%s  %s  version %s  %s", l.At.Format("15:04:05Z"), l.URL, l.Version, l.workers())}
 	if l.FailingDestinations+l.LateMails > 0 {
-		fmt.Fprintf(&b, "nothing gets through to %d destinations; %d mails did not go out\n", l.FailingDestinations, l.LateMails)
+		lines = append(lines, fmt.Sprintf("nothing gets through to %d destinations; %d mails did not go out", l.FailingDestinations, l.LateMails))
 	}
-	b.WriteByte('\n')
-	l.queues(&b)
-	b.WriteByte('\n')
-	l.branches(&b, by, clean)
-	b.WriteByte('\n')
-	l.operations(&b, clean)
+	lines = append(append(lines, ""), l.queues().lines(room.Width)...)
+	branches, operations := l.branches(by, clean), l.operations(clean)
+	if room.Height > 0 {
+		// Beside the rows of both there are their heads, a line above each, and the notes, each with a line above.
+		first, second := share(room.Height-len(lines)-4-2*len(l.Notes), len(branches)-1, len(operations)-1)
+		branches, operations = branches[:min(len(branches), 1+first)], operations[:min(len(operations), 1+second)]
+	}
+	lines = append(append(lines, ""), branches.lines(room.Width)...)
+	lines = append(append(lines, ""), operations.lines(room.Width)...)
 	for _, note := range l.Notes {
-		fmt.Fprintf(&b, "\n%s", clean(note))
+		lines = append(lines, "", clean(note))
 	}
-	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+	if room.Width > 0 {
+		for i, line := range lines {
+			lines[i] = shorten(line, room.Width)
+		}
+	}
+	return lines
 }
 
 func (l *Look) workers() string {
@@ -43,42 +50,34 @@ func (l *Look) workers() string {
 	return fmt.Sprintf("workers: %d", len(l.Workers))
 }
 
-func (l *Look) queues(b *strings.Builder) {
-	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(w, "QUEUE\tWAITING\tFOR")
+func (l *Look) queues() table {
+	t := table{{"QUEUE", "WAITING", "FOR"}}
 	for _, q := range l.Queues {
 		age := "-"
 		if q.Waiting > 0 {
 			age = time.Duration(q.Seconds * float64(time.Second)).Round(time.Second / 10).String()
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\n", q.Name, q.Waiting, age)
+		t = append(t, []string{q.Name, fmt.Sprint(q.Waiting), age})
 	}
-	_ = w.Flush()
+	return t
 }
 
-func (l *Look) branches(b *strings.Builder, by string, clean func(string) string) {
-	shown := columns
-	if !slices.Contains(shown, by) {
-		shown = append([]string{by}, shown...)
-	}
-	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprint(w, "COMPANY\tID")
+// branches begin with what they are ordered by, which is the last to be left out.
+func (l *Look) branches(by string, clean func(string) string) table {
+	shown := append([]string{by}, slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == by })...)
+	head := []string{"COMPANY", "ID"}
 	for _, name := range shown {
-		title := titles[name]
-		if title == "" {
-			title = strings.ToUpper(name)
-		}
-		_, _ = fmt.Fprint(w, "\t"+title)
+		head = append(head, cmp.Or(titles[name], strings.ToUpper(name)))
 	}
-	_, _ = fmt.Fprintln(w)
-	for _, t := range l.Branches {
-		_, _ = fmt.Fprintf(w, "%s\t%d", clean(t.Name), t.ID)
+	t := table{head}
+	for _, b := range l.Branches {
+		row := []string{clean(b.Name), fmt.Sprint(b.ID)}
 		for _, name := range shown {
-			_, _ = fmt.Fprint(w, "\t"+t.cell(name))
+			row = append(row, b.cell(name))
 		}
-		_, _ = fmt.Fprintln(w)
+		t = append(t, row)
 	}
-	_ = w.Flush()
+	return t
 }
 
 // cell is how much there is, and how much of it came in the last minute.
@@ -93,13 +92,14 @@ func (t *Branch) cell(name string) string {
 	return text
 }
 
-func (l *Look) operations(b *strings.Builder, clean func(string) string) {
-	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(w, "OPERATION\tCALLS\tPER SECOND\tMEAN\tP95 BELOW\tSHARE OF TIME")
+func (l *Look) operations(clean func(string) string) table {
+	t := table{{"OPERATION", "CALLS", "PER SECOND", "MEAN", "P95 BELOW", "SHARE OF TIME"}}
 	for _, o := range l.Slow {
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%.1f\t%s\t%s\t%.0f%%\n", clean(o.Name), o.Count, o.PerSecond, milliseconds(o.Mean), milliseconds(o.P95), 100*o.Share)
+		t = append(t, []string{
+			clean(o.Name), fmt.Sprint(o.Count), fmt.Sprintf("%.1f", o.PerSecond), milliseconds(o.Mean), milliseconds(o.P95), fmt.Sprintf("%.0f%%", 100*o.Share),
+		})
 	}
-	_ = w.Flush()
+	return t
 }
 
 func milliseconds(seconds float64) string { return fmt.Sprintf("%.1f ms", 1000*seconds) }

@@ -49,6 +49,13 @@ func nextWord(text string) (word, rest string, ideographic bool) {
 	first, end := utf8.DecodeRuneInString(text)
 	sort := sortOf(first)
 	for end < len(text) {
+		if b := text[end]; b < utf8.RuneSelf {
+			if asciiSorts[b] != sort {
+				break
+			}
+			end++
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(text[end:])
 		if next := sortOf(r); next != sort && (next != mark || sort == outside) {
 			break
@@ -62,7 +69,7 @@ func nextWord(text string) (word, rest string, ideographic bool) {
 }
 
 // sort is what a character is to a word.
-type sort int
+type sort uint8
 
 const (
 	outside  sort = iota // an apostrophe too: the stop words hold what English leaves behind it
@@ -77,13 +84,20 @@ var unspacedScripts = []*unicode.RangeTable{
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
+// asciiSorts are those of ASCII.
+var asciiSorts = func() (table [utf8.RuneSelf]sort) {
+	for r := range table {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			table[r] = letter
+		}
+	}
+	return table
+}()
+
 func sortOf(r rune) sort {
 	switch {
 	case r < utf8.RuneSelf:
-		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
-			return letter
-		}
-		return outside
+		return asciiSorts[r]
 	case unicode.IsMark(r):
 		return mark
 	case r == 'ー' || unicode.In(r, unspacedScripts...): // the long-vowel mark belongs to no one script

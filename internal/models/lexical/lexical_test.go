@@ -134,20 +134,10 @@ func TestLanguagesAreTold(t *testing.T) {
 		"Wie oft wird die Pumpe gewartet?": latin[0], "Quand la facture est-elle à payer ?": latin[1],
 		"¿Cuándo se paga la factura?": latin[2], "Насосы": inRussian, "صيانة المضخات": inArabic,
 	} {
-		if tongueOf(text) != want {
+		if featuresOf(text).tongue != want {
 			t.Errorf("%q is taken for another language", text)
 		}
 	}
-}
-
-func TestSortBuckets(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		list := rapid.SliceOf(rapid.Uint32()).Draw(t, "list")
-		want := slices.Sorted(slices.Values(list))
-		if sortBuckets(list, 32); !slices.Equal(list, want) {
-			t.Fatalf("%v, not %v", list, want)
-		}
-	})
 }
 
 func TestEncoding(t *testing.T) {

@@ -13,10 +13,10 @@ type Model struct {
 	Mark byte
 	// Bits is the binary logarithm of the number of buckets.
 	Bits uint8
-	// Embed returns the vector of a text.
-	Embed func(text string) Vector
-	// Factor is what the weight of a bucket is multiplied by.
-	Factor func(bucket uint32) float32
+	// Append appends the vector of a text.
+	Append func(v Vector, text string) Vector
+	// factors are what the weight of a bucket is multiplied by, by its bits from kindShift on.
+	factors [4]float32
 	// Counts tells whether a bucket of a question counts that df of n texts have.
 	Counts func(bucket uint32, n, df int) bool
 	// Words gives the distinct words of a text that have parts; none where the model knows no parts.
@@ -30,10 +30,10 @@ type Word struct {
 }
 
 // One is the first model.
-var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bitsOne, Embed: Embed, Factor: func(uint32) float32 { return 1 }, Counts: func(uint32, int, int) bool { return true }, Words: func(string) []Word { return nil }}
+var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bitsOne, Append: appendOne, factors: [4]float32{1, 1, 1, 1}, Counts: func(uint32, int, int) bool { return true }, Words: func(string) []Word { return nil }}
 
 // Two is the model for texts of many languages.
-var Two = &Model{Name: "canopy-lexical-2", Mark: 2, Bits: bitsTwo, Embed: embedTwo, Factor: factorTwo, Counts: countsTwo, Words: wordsTwo}
+var Two = &Model{Name: "canopy-lexical-2", Mark: 2, Bits: bitsTwo, Append: appendTwo, factors: factorsTwo, Counts: countsTwo, Words: wordsTwo}
 
 var models = []*Model{One, Two}
 
@@ -75,6 +75,12 @@ func Names() []string {
 	}
 	return names
 }
+
+// Embed returns the vector of a text; empty for a text without indexed words.
+func (m *Model) Embed(text string) Vector { return m.Append(nil, text) }
+
+// Factor is what the weight of a bucket is multiplied by.
+func (m *Model) Factor(bucket uint32) float32 { return m.factors[bucket>>kindShift] }
 
 // Norm returns the length of a vector before normalisation.
 func (m *Model) Norm(v Vector) float32 {

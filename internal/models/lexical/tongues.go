@@ -122,7 +122,7 @@ var (
 )
 
 // latin are the languages of Latin letters, but for English.
-var latin = []*tongue{
+var latin = [latins]*tongue{
 	newTongue(snowball(german.Stem), "der die das und in zu den von mit ist des sich dem ein eine einer eines einem einen nicht auf für im als auch wie was wer wann wo wird werden welche welcher welches sind bei aus nach am zum zur über man kann ich es an oder vor durch"),
 	newTongue(snowball(french.Stem), "le la les de des du et un une est en que qui dans pour sur au aux par avec ne pas ce cette ces sont se il elle on ou où quel quelle quels quelles comment quand combien plus peut d l qu s n à été"),
 	newTongue(snowball(spanish.Stem), "el la los las de del y un una es en que qué para con por se no al lo como cómo cuándo dónde cuál cuáles quién son está su sus más o a hay puede cada"),
@@ -164,33 +164,53 @@ var votes = func() map[string][]int {
 	return m
 }()
 
-// tongueOf tells the language of a text by its script, and by its function words among those of Latin letters. A word
-// counts less the more languages have it.
-func tongueOf(text string) *tongue {
-	text = beginning(text)
-	if t := scriptOf(text); t != nil {
-		return t
+// voting has the lengths of the words that vote, as bits, by their first byte: most other words are told from them by that.
+var voting = func() (table [256]uint32) {
+	for w := range votes {
+		table[w[0]] |= 1 << len(w)
 	}
-	points, words := make([]int, len(latin)+1), 0
+	return table
+}()
+
+// ballot tells the language of a text of Latin letters by its function words. A word counts less the more languages have it.
+type ballot struct {
+	points [latins + 1]int
+	words  int
+}
+
+// latins is how many languages latin has.
+const latins = 15
+
+// count takes a word in lower case in.
+func (b *ballot) count(lower string) {
+	b.words++
+	if voting[lower[0]]>>len(lower)&1 == 0 {
+		return
+	}
+	list := votes[lower]
+	for _, i := range list {
+		b.points[i] += aVote / min(len(list), 6)
+	}
+}
+
+// countAll takes the words of a text in.
+func (b *ballot) countAll(text string) {
 	for text != "" {
 		word, rest, _ := nextWord(text)
-		text = rest
-		if word == "" {
-			continue
-		}
-		words++
-		list := votes[strings.ToLower(word)]
-		for _, i := range list {
-			points[i] += aVote / min(len(list), 6)
+		if text = rest; word != "" {
+			b.count(strings.ToLower(word))
 		}
 	}
-	best, most := len(latin), points[len(latin)]
-	for i, n := range points {
+}
+
+func (b *ballot) winner() *tongue {
+	best, most := latins, b.points[latins]
+	for i, n := range b.points {
 		if n > most {
 			best, most = i, n
 		}
 	}
-	if best == len(latin) || most*oneIn < words*aVote {
+	if best == latins || most*oneIn < b.words*aVote {
 		return inEnglish
 	}
 	return latin[best]

@@ -1,14 +1,16 @@
 package lexical
 
 import (
-	"iter"
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"canopy/internal/radix"
 )
 
 // canopy-lexical-2 tells the language of a text, stems its words by the language's stemmer and folds accents; parts of words
@@ -26,9 +28,7 @@ const (
 	kindShift = bitsTwo - 2
 )
 
-var factors = [4]float32{kindWord: 1, kindPair: pairWeight, kindPart: 0.2}
-
-func factorTwo(bucket uint32) float32 { return factors[bucket>>kindShift] }
+var factorsTwo = [4]float32{kindWord: 1, kindPair: pairWeight, kindPart: 0.2}
 
 // countsTwo leaves parts of words out that many texts have: they cost the most to read, and weigh the least.
 func countsTwo(bucket uint32, n, df int) bool {
@@ -42,7 +42,7 @@ const (
 	partOf    = 4
 )
 
-// features collects the buckets of a text.
+// features collects the buckets of a text: words and pairs, and apart from these parts, each of which counts once.
 type features struct {
 	tongue *tongue
 	raw    []uint32
@@ -50,18 +50,49 @@ type features struct {
 	last   uint64
 	near   bool     // last holds the word right before
 	seen   []*known // words whose parts are counted, which have at least 4 bytes: each at the first free place from its bucket on
+	spare  []uint32 // for sorting
+	pieces []piece
 }
 
-// embedTwo returns the vector of a text by the second model.
-func embedTwo(text string) Vector {
+// texts keeps what one text needs for the next. Of a longer one than most chunks nothing is kept.
+var texts = sync.Pool{New: func() any { return new(features) }}
+
+const longText = 64 << 10
+
+func (f *features) done(text string) {
+	if len(text) <= longText {
+		texts.Put(f)
+	}
+}
+
+// appendTwo appends the vector of a text by the second model.
+func appendTwo(v Vector, text string) Vector {
 	f := featuresOf(text)
-	sortBuckets(f.parts, bitsTwo)
-	return sumTwo(append(f.raw, slices.Compact(f.parts)...))
+	defer f.done(text)
+	f.spare = slices.Grow(f.spare[:0], max(len(f.raw), len(f.parts)))
+	radix.Sort(f.raw, f.spare[:len(f.raw)], kindShift+1) // a word or a pair
+	radix.Sort(f.parts, f.spare[:len(f.parts)], kindShift)
+	v = slices.Grow(v, len(f.raw)+len(f.parts))
+	for i, bucket := range f.raw {
+		if i == 0 || bucket != f.raw[i-1] {
+			v = append(v, Count{Bucket: bucket})
+		}
+		c := &v[len(v)-1]
+		c.Words = addSaturated(c.Words, 1)
+	}
+	for i, bucket := range f.parts {
+		if i == 0 || bucket != f.parts[i-1] {
+			v = append(v, Count{Bucket: bucket, Words: 1})
+		}
+	}
+	return v
 }
 
 // wordsTwo gives the words of a text with their parts.
 func wordsTwo(text string) (list []Word) {
-	for _, word := range featuresOf(text).seen {
+	f := featuresOf(text)
+	defer f.done(text)
+	for _, word := range f.seen {
 		if word != nil {
 			list = append(list, Word{word.bucket, word.parts})
 		}
@@ -70,24 +101,31 @@ func wordsTwo(text string) (list []Word) {
 }
 
 func featuresOf(text string) *features {
-	text = norm.NFKC.String(text)
-	f := &features{tongue: tongueOf(text), raw: make([]uint32, 0, len(text)/2), parts: make([]uint32, 0, len(text)/2), seen: make([]*known, 1<<bits.Len(uint(len(text)/3)))}
+	f := texts.Get().(*features)
+	f.raw, f.parts, f.near = f.raw[:0], f.parts[:0], false
+	n := 1 << bits.Len(uint(len(text)/3))
+	f.seen = slices.Grow(f.seen[:0], n)[:n]
+	clear(f.seen)
+	f.cut(norm.NFKC.String(text))
 	var head string // letters right before, which may belong to a number: ISO 9001
-	for piece := range pieces(text) {
+	for _, p := range f.pieces {
 		switch {
-		case sortOf(firstRune(piece)) == unspaced:
-			pairs(piece, func(t Term) bool {
+		case p.plain:
+			f.word(p.lower)
+		case p.unspaced:
+			pairs(p.text, func(t Term) bool {
 				f.add(kindWord, t.Text)
 				return true
 			})
-			f.near, head = false, ""
+			f.near = false
 		default:
-			f.token(piece, head)
-			if head = ""; isHead(piece) {
-				head = piece
-			}
+			f.token(p.text, head)
+		}
+		if head = ""; !p.plain && !p.unspaced && isHead(p.text) {
+			head = p.text
 		}
 	}
+	clear(f.pieces) // not the text for longer
 	return f
 }
 
@@ -133,71 +171,21 @@ func (f *features) first(word *known) bool {
 	}
 }
 
-// sumTwo counts what fell into each bucket: parts once, and only of the distinct words.
-func sumTwo(raw []uint32) Vector {
-	sortBuckets(raw, bitsTwo)
-	v := make(Vector, 0, len(raw))
-	for i, bucket := range raw {
-		if i == 0 || bucket != raw[i-1] {
-			v = append(v, Count{Bucket: bucket})
-		}
-		c := &v[len(v)-1]
-		c.Words = addSaturated(c.Words, 1)
-	}
-	return v
-}
-
 // partsOf gives the parts of a folded word.
 func partsOf(word string) []uint32 {
 	runes := append([]rune{'^'}, []rune(word)...)
 	if len(runes) <= partOf || len(word) > maxStemmed {
 		return nil
 	}
-	list := make([]uint32, 0, len(runes))
+	list := make([]uint32, 0, len(runes)-partOf)
 	for i := 0; i+partRunes <= len(runes); i++ {
 		list = append(list, bucketTwo(kindPart, hash(string(runes[i:i+partRunes]))))
 	}
 	return list
 }
 
-// pieces yields the words of a text, each with what joins it within a code (VX2291-B, 1234,56, max_count).
-func pieces(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for text != "" {
-			word, rest, ideographic := nextWord(text)
-			if word == "" {
-				text = rest
-				continue
-			}
-			end := len(word)
-			for !ideographic {
-				joint, size := utf8.DecodeRuneInString(text[end:])
-				if size == 0 || !strings.ContainsRune(joints, joint) {
-					break
-				}
-				more, _, other := nextWord(text[end+size:])
-				if more == "" || other || !strings.HasPrefix(text[end+size:], more) {
-					break
-				}
-				end += size + len(more)
-			}
-			if !yield(text[:end]) {
-				return
-			}
-			text = text[end:]
-		}
-	}
-}
-
-// joints are what joins the parts of a code.
-const joints = "-_./,:"
-
-// token counts a piece of text: a code joined and split, other words one by one.
+// token counts a piece of text that is not plain: a code joined and split, other words one by one.
 func (f *features) token(piece, head string) {
-	if plain(piece) {
-		f.word(strings.ToLower(piece))
-		return
-	}
 	words := split(piece)
 	digits := strings.IndexFunc(piece, unicode.IsDigit) >= 0
 	if digits && head != "" {
@@ -212,16 +200,6 @@ func (f *features) token(piece, head string) {
 		}
 		f.word(strings.ToLower(w))
 	}
-}
-
-// plain tells words of small ASCII letters, but for the first, which are most words of most texts.
-func plain(piece string) bool {
-	for i := range len(piece) {
-		if c := piece[i]; (c < 'a' || c > 'z') && (i > 0 || c < 'A' || c > 'Z') {
-			return false
-		}
-	}
-	return true
 }
 
 // maxCode is how long a code is at most, in bytes.

@@ -15,6 +15,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
+	"canopy/internal/radix"
 )
 
 // Buckets is the number of dimensions.
@@ -49,8 +52,12 @@ var weights = func() (table [1 << 16]float32) {
 		}
 		return 1 + math.Log(float64(n))
 	}
+	var logs [maxCount + 1]float64
+	for n := range logs {
+		logs[n] = logTF(n)
+	}
 	for i := range table {
-		table[i] = float32(logTF(i>>8) + pairWeight*logTF(i&maxCount))
+		table[i] = float32(logs[i>>8] + pairWeight*logs[i&maxCount])
 	}
 	return table
 }()
@@ -59,8 +66,11 @@ var weights = func() (table [1 << 16]float32) {
 // point numbers, are what is stored and compared, so a text has the same vector on every machine.
 type Vector []Count
 
-// Embed returns the vector of a text; empty for a text without indexed words.
-func Embed(text string) Vector {
+// Embed returns the vector of a text by the first model; empty for a text without indexed words.
+func Embed(text string) Vector { return One.Embed(text) }
+
+// appendOne appends the vector of a text by the first model.
+func appendOne(v Vector, text string) Vector {
 	raw := make([]uint32, 0, len(text)/4)
 	var last uint64
 	neighbour := false // last holds the word right before
@@ -72,7 +82,7 @@ func Embed(text string) Vector {
 		}
 		last, neighbour = h, !term.Ideographic
 	}
-	return sum(raw)
+	return appendSum(v, raw)
 }
 
 // What falls into a bucket, in the lowest bit beside it.
@@ -81,40 +91,10 @@ const (
 	aPair
 )
 
-// sortBuckets sorts numbers of so many bits by counting, digit by digit. It takes a third of the time of slices.Sort for
-// the buckets of some hundred words.
-func sortBuckets(list []uint32, bits uint8) {
-	const digitBits = 11
-	from, to := list, make([]uint32, len(list))
-	for shift := uint8(0); shift < bits; shift += digitBits {
-		var ends [1 << digitBits]uint32
-		for _, n := range from {
-			ends[n>>shift&(1<<digitBits-1)]++
-		}
-		start := uint32(0)
-		for digit, count := range ends {
-			ends[digit], start = start, start+count
-		}
-		for _, n := range from {
-			at := &ends[n>>shift&(1<<digitBits-1)]
-			to[*at] = n
-			*at++
-		}
-		from, to = to, from
-	}
-	copy(list, from)
-}
-
-// sum counts what fell into each bucket.
-func sum(raw []uint32) Vector {
-	sortBuckets(raw, bitsOne+1) // and what it is
-	distinct := 0
-	for i, r := range raw {
-		if i == 0 || r>>1 != raw[i-1]>>1 {
-			distinct++
-		}
-	}
-	v := make(Vector, 0, distinct)
+// appendSum counts what fell into each bucket.
+func appendSum(v Vector, raw []uint32) Vector {
+	radix.Sort(raw, make([]uint32, len(raw)), bitsOne+1) // and what it is
+	v = slices.Grow(v, len(raw))
 	for i, r := range raw {
 		if i == 0 || r>>1 != raw[i-1]>>1 {
 			v = append(v, Count{Bucket: r >> 1})
