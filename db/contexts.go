@@ -66,7 +66,7 @@ func (d Desk) scoped(ids []int64) []any { return d.args(ids) }
 var contextColumns = columns[Context]("x")
 
 // onDesk holds the contexts x of a desk, whose arguments come first.
-const onDesk = `x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2)`
+const onDesk = `x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NULL`
 
 var (
 	qContext = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk)
@@ -86,7 +86,7 @@ var (
 			 WHERE k.id = $4 AND k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true) AND COALESCE($5 = ANY(k.features), true) AND c.lineage[kc.level + 1] = kc.id
 			   AND o.customer_id = c.id AND NOT o.disabled AND app.code = $6 AND NOT p.disabled AND $5 = ANY(r.features)
 			 LIMIT 1)) sight
-		WHERE x.id = $2 AND a.customer_id = $1 AND NOT a.disabled`)
+		WHERE x.id = $2 AND x.removed_at IS NULL AND a.customer_id = $1 AND NOT a.disabled`)
 	qContextForUpdate = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk + ` FOR UPDATE`)
 	qContextsByID     = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = ANY($3) AND ` + onDesk)
 	qInsertContext    = prepare(`
@@ -99,6 +99,7 @@ var (
 		WHERE id = $1 RETURNING ` + contextColumns)
 	qShareContext  = prepare(`UPDATE contexts x SET share_state = $2, icon = $3 WHERE id = $1 RETURNING ` + contextColumns)
 	qDeleteContext = prepare(`DELETE FROM contexts WHERE id = $1`)
+	qHideContext   = prepare(`UPDATE contexts SET removed_at = now() WHERE id = $1`)
 	qBumpContext   = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
 )
 
@@ -161,8 +162,15 @@ func (s *Store) ShareContext(ctx context.Context, id int64, state int, icon stri
 }
 
 // DeleteContext removes a context with its documents and chunks, and puts the documents' originals
-// up for deletion.
+// up for deletion. A large one is only hidden: EraseContexts takes it away.
 func (s *Store) DeleteContext(ctx context.Context, id int64) error {
+	var large bool
+	if err := s.get(ctx, &large, qContextIsLarge, id); err != nil {
+		return err
+	}
+	if large {
+		return s.must(ctx, qHideContext, id)
+	}
 	if _, err := s.exec(ctx, qDropContextBlobs, id); err != nil {
 		return err
 	}

@@ -53,6 +53,7 @@ var notExported = map[string]string{
 	".row_version":       "counts changes",
 	".created_by":        "may be somebody of a company above",
 	".deleted_at":        "what is deleted is left out",
+	".removed_at":        "what is removed is left out",
 	".lineage":           "follows from the parents",
 	".branch_id":         "follows from the parents",
 	".limb_id":           "follows from the parents",

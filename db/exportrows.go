@@ -97,7 +97,7 @@ var (
 		'type', t.type, 'status', t.status, 'attempts', t.attempts, 'payload', CASE WHEN NOT `+ofAudit("t.type")+` THEN convert_from(t.payload, 'UTF8') END, 'error', t.error, 'createdAt', t.created_at, 'completedAt', t.completed_at`)
 	qExportAuditEvents = exportByTime("audit_events", "customer_id", `'id', t.id, 'customerId', t.customer_id, 'clientId', t.client_id, 'action', t.action,
 		'objectType', t.object_type, 'objectId', t.object_id, 'details', t.details, 'createdAt', t.created_at`)
-	qExportContexts = exportBy("contexts", "account_id", "id", " AND share_state = 1", `'id', t.id, 'accountId', t.account_id, 'userId', t.user_id, 'name', t.name, 'description', t.description,
+	qExportContexts = exportBy("contexts", "account_id", "id", " AND share_state = 1 AND removed_at IS NULL", `'id', t.id, 'accountId', t.account_id, 'userId', t.user_id, 'name', t.name, 'description', t.description,
 		'caption', t.caption, 'toolsJson', t.tools_json, 'starterPrompts', t.starter_prompts, 'icon', t.icon, 'embeddingModel', t.embedding_model, 'maxSize', t.max_size,
 		'topN', t.top_n, 'scoreThreshold', t.score_threshold, 'searchMode', t.search_mode, 'denseWeight', t.dense_weight, 'chunkSize', t.chunk_size, 'overlap', t.overlap, 'logsQueries', t.logs_queries, 'createdAt', t.created_at`)
 	qExportDocuments = exportBy("documents", "context_id", "id", "", `'id', t.id, 'contextId', t.context_id, 'fileName', t.file_name, 'originalName', t.original_name,
@@ -111,7 +111,7 @@ var (
 		'steps', (SELECT COALESCE(json_agg(json_build_object('stepId', s.step_id, 'type', s.type, 'result', s.result, 'error', s.error, 'startedAt', s.started_at,
 			'durationMs', s.duration_ms) ORDER BY s.position), '[]') FROM run_steps s WHERE s.run_id = t.id)`)
 	qHiddenContexts = prepare(`
-		SELECT count(*) FROM (SELECT $1::bigint) k(id)` + accountsOf("k.id") + ` CROSS JOIN LATERAL (SELECT FROM contexts WHERE account_id = a.id AND share_state = 0 OFFSET 0) x`)
+		SELECT count(*) FROM (SELECT $1::bigint) k(id)` + accountsOf("k.id") + ` CROSS JOIN LATERAL (SELECT FROM contexts WHERE account_id = a.id AND share_state = 0 AND removed_at IS NULL OFFSET 0) x`)
 )
 
 // ExportKinds are what there is of each company, what others refer to before these.

@@ -36,7 +36,7 @@ const recount = `
 	WITH counted AS (
 		SELECT above.id, t.name, sum(t.n) AS n FROM (
 			SELECT parent_id AS customer_id, 'customers' AS name, 1 AS n FROM customers WHERE parent_id IS NOT NULL
-			UNION ALL SELECT a.customer_id, 'contexts', 1 FROM contexts x JOIN accounts a ON a.id = x.account_id
+			UNION ALL SELECT a.customer_id, 'contexts', 1 FROM contexts x JOIN accounts a ON a.id = x.account_id WHERE x.removed_at IS NULL
 			UNION ALL SELECT a.customer_id, v.name, v.n FROM documents d JOIN contexts x ON x.id = d.context_id JOIN accounts a ON a.id = x.account_id
 				CROSS JOIN LATERAL (VALUES ('documents', 1), ('storageBytes', d.size), ('chunks', d.chunks)) v(name, n)
 			UNION ALL SELECT a.customer_id, 'agents', 1 FROM agents g JOIN accounts a ON a.id = g.account_id WHERE g.deleted_at IS NULL
@@ -82,6 +82,7 @@ var operations = []string{
 	`UPDATE documents SET chunks = floor(random() * 50) WHERE id IN (SELECT id FROM documents ORDER BY random() LIMIT 2)`,
 	`DELETE FROM documents WHERE id = (SELECT id FROM documents` + someOf + `)`,
 	`DELETE FROM contexts WHERE id = (SELECT id FROM contexts` + someOf + `)`,
+	`UPDATE contexts SET removed_at = now() WHERE id = (SELECT id FROM contexts` + someOf + `)`,
 	`DELETE FROM accounts WHERE id = (SELECT a.id FROM accounts a WHERE NOT EXISTS (SELECT 1 FROM agents g WHERE g.account_id = a.id)` + someOf + `)`,
 	`INSERT INTO agents (account_id, name, draft) SELECT id, 'New', '{}' FROM accounts` + someOf,
 	`UPDATE agents SET deleted_at = CASE WHEN deleted_at IS NULL THEN now() END WHERE id = (SELECT id FROM agents` + someOf + `)`,

@@ -10,17 +10,17 @@ import (
 	"canopy/outbox"
 )
 
-// eraseEvery is how often it is looked for companies whose time is over.
+// eraseEvery is how often it is looked for companies whose time is over, and for large contexts that were removed.
 const eraseEvery = time.Minute
 
-// eraseDeleted erases deleted companies whose time is over, until ctx ends. Any number of workers may do so: each part of a
-// company is a transaction of its own, and whoever ends in between leaves the rest to the next.
+// eraseDeleted erases deleted companies whose time is over, and removed contexts, until ctx ends. Any number of workers may do so: each part
+// is a transaction of its own, and whoever ends in between leaves the rest to the next.
 func (w *Worker) eraseDeleted(ctx context.Context) {
 	tick := time.NewTicker(eraseEvery)
 	defer tick.Stop()
 	for {
 		if err := w.EraseDue(ctx); err != nil && ctx.Err() == nil {
-			w.Log.WarnContext(ctx, "deleted companies were not erased; it is tried again", "error", err)
+			w.Log.WarnContext(ctx, "what was deleted was not erased; it is tried again", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -30,9 +30,15 @@ func (w *Worker) eraseDeleted(ctx context.Context) {
 	}
 }
 
-// EraseDue erases the deleted companies whose time is over. What is wrong with one company keeps no other.
+// EraseDue erases the contexts that were removed, and the deleted companies whose time is over. What is wrong with one company keeps no
+// other.
 func (w *Worker) EraseDue(ctx context.Context) error {
+	var failed error
+	for done := false; !done && failed == nil; {
+		done, failed = w.Store.EraseContexts(ctx)
+	}
 	due, err := w.Store.DueErasures(ctx)
+	err = errors.Join(failed, err)
 	for _, id := range due {
 		err = errors.Join(err, w.eraseCustomer(ctx, id))
 	}

@@ -170,7 +170,7 @@ func (a *api) checkDiagram(ctx context.Context, in *diagramCheckInput) (*one[dia
 func (a *api) registerAgents() {
 	notFound := []int{http.StatusNotFound}
 	addList(a, operation{
-		id: "listAgents", rule: rule.Agents, path: agentsPath, tag: tagAgents, errors: notFound,
+		id: "listAgents", rule: rule.Agents, orders: db.Agents, path: agentsPath, tag: tagAgents, errors: notFound,
 		summary: "List agents", description: "The agents of an account, by id unless asked for otherwise, without their diagrams.",
 	}, anyOrder, func(ctx context.Context, in *AgentsQuery, _ query, each emit[ListedAgent]) error {
 		return a.queries().ListAgents(ctx, in.account(), in.filter, in.listing(&in.Paging), func(row *db.Agent, at paging.Cursor) error {
@@ -282,7 +282,7 @@ func (a *api) registerAgentLists() {
 		})
 	})
 	addList(a, operation{
-		id: "listAgentRuns", rule: rule.AgentRuns, path: agentPath + "/runs", tag: tagAgents, errors: notFound,
+		id: "listAgentRuns", rule: rule.AgentRuns, orders: db.Runs, path: agentPath + "/runs", tag: tagAgents, errors: notFound,
 		summary: "List the runs of an agent", description: "The runs, newest first unless asked for otherwise.",
 	}, anyOrder, func(ctx context.Context, in *agentRunsQuery, _ query, each emit[ListedRun]) error {
 		return a.queries().ListAgentRuns(ctx, in.id(), in.filter, in.listing(&in.Paging), func(r *db.Run, at paging.Cursor) error {

@@ -59,7 +59,7 @@ func (q *AuditQuery) page() *Paging { return &Paging{Limit: q.Limit, After: q.Af
 
 func (a *api) registerAudit() {
 	addList(a, operation{
-		id: "listAuditEvents", rule: rule.AuditEvents, path: "/v1/audit", tag: tagAudit, errors: []int{http.StatusNotFound},
+		id: "listAuditEvents", rule: rule.AuditEvents, orders: db.AuditEvents, path: "/v1/audit", tag: tagAudit, errors: []int{http.StatusNotFound},
 		summary: "List audit events", description: "The changes within reach, newest first.",
 	}, anyOrder, func(ctx context.Context, in *AuditQuery, _ query, each emit[AuditEvent]) error {
 		return a.queries().ListAuditEvents(ctx, in.filter, in.listing(in.page()), func(e *db.AuditEvent, at paging.Cursor) error {

@@ -54,7 +54,7 @@ func (q *listContextQueries) Resolve(hc huma.Context) []error {
 // registerContextQueries registers what was asked of contexts.
 func (a *api) registerContextQueries() {
 	addList(a, operation{
-		id: "listContextQueries", rule: rule.ContextQueries, path: "/v1/contexts/{id}/queries", tag: tagContexts, errors: []int{http.StatusNotFound},
+		id: "listContextQueries", rule: rule.ContextQueries, orders: db.ContextQueries, path: "/v1/contexts/{id}/queries", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary:     "List what was asked of a context",
 		description: "The searches and questions of a context whose settings say `logsQueries`, newest first: at most 10,000 of the last 30 days.",
 	}, anyOrder, func(ctx context.Context, in *listContextQueries, _ query, each emit[contextQuery]) error {

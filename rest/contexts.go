@@ -105,7 +105,7 @@ func (a *api) registerContexts() {
 		summary: "Create a context", description: "Makes a private context on the token's account.",
 	}, a.createContext)
 	addList(a, operation{
-		id: "listContexts", rule: rule.Contexts, path: "/context", tag: tagContexts,
+		id: "listContexts", rule: rule.Contexts, orders: db.Contexts, path: "/context", tag: tagContexts,
 		summary: "List the contexts", description: "The contexts of the token's account that the caller may see.",
 	}, anyOrder, func(ctx context.Context, in *ContextsQuery, _ query, each emit[contextBody]) error {
 		return a.queries().ListContexts(ctx, in.filter, in.listing(&in.Paging), func(c *db.Context, at paging.Cursor) error {

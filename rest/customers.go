@@ -233,11 +233,11 @@ func (a *api) registerCustomers() {
 	}, a.moveCustomer)
 	const doc = "Every company below one, each before those below it, with its path and level."
 	addList(a, operation{
-		id: "listCustomers", rule: rule.CustomerDescendants, path: "/tenant/customers", tag: tagCustomers, errors: []int{http.StatusNotFound},
+		id: "listCustomers", rule: rule.CustomerDescendants, orders: db.Customers, path: "/tenant/customers", tag: tagCustomers, errors: []int{http.StatusNotFound},
 		summary: "List the companies below the caller's", description: doc,
 	}, anyOrder, listCustomers[listOwnCustomers](a))
 	addList(a, operation{
-		id: "listCustomersOf", rule: rule.CustomerDescendants, path: "/tenant/customers/{cid}", tag: tagCustomers, errors: []int{http.StatusNotFound},
+		id: "listCustomersOf", rule: rule.CustomerDescendants, orders: db.Customers, path: "/tenant/customers/{cid}", tag: tagCustomers, errors: []int{http.StatusNotFound},
 		summary: "List the companies below a company", description: doc,
 	}, anyOrder, listCustomers[listCustomersOf](a))
 }

@@ -116,7 +116,7 @@ func (a *api) registerDeliveries() {
 	notFound := []int{http.StatusNotFound}
 	const path = webhookBase + "/deliveries"
 	addList(a, operation{
-		id: "listWebhookDeliveries", rule: rule.WebhookDeliveries, path: path, tag: tagWebhooks, errors: notFound,
+		id: "listWebhookDeliveries", rule: rule.WebhookDeliveries, orders: db.Deliveries, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "List deliveries", description: "The deliveries of the caller's company, newest first; with destinationId, those to a destination within reach.",
 	}, anyOrder, func(ctx context.Context, in *DeliveriesQuery, _ query, each emit[Delivery]) error {
 		return a.queries().ListWebhookDeliveries(ctx, in.which(), in.filter, in.listing(in.page()), func(d *db.Delivery, at paging.Cursor) error {

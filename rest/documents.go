@@ -96,7 +96,7 @@ type documentPath struct {
 func (a *api) registerDocuments() {
 	a.registerUpload()
 	addList(a, operation{
-		id: "listDocuments", rule: rule.ContextDocuments, path: "/context/documents/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
+		id: "listDocuments", rule: rule.ContextDocuments, orders: db.Documents, path: "/context/documents/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "List the documents", description: "The documents of a context, whatever has come of their processing.",
 	}, anyOrder, func(ctx context.Context, in *listDocumentsOf, _ query, each emit[trainingDocument]) error {
 		return a.queries().ListDocuments(ctx, in.id(), in.filter, in.listing(&in.Paging), func(d *db.Document, at paging.Cursor) error {

@@ -52,6 +52,39 @@ func upperCase(name string) string {
 	return b.String()
 }
 
+// lowerCamel writes an enum's value as REST does: CREATED_AT is createdAt.
+func lowerCamel(value string) string {
+	first, others, _ := strings.Cut(value, "_")
+	name := strings.ToLower(first)
+	for part := range strings.FieldsFuncSeq(others, func(r rune) bool { return r == '_' }) {
+		name += part[:1] + strings.ToLower(part[1:])
+	}
+	return name
+}
+
+// offerOrders documents what orderBy takes, and has nothing else let through. An operation that takes an order and does not say of
+// which list, or the other way round, is a fault of the program.
+func (o operation) offerOrders(doc *huma.OpenAPI) {
+	var fields *huma.Schema
+	for _, op := range operationsAt(doc, o.path) {
+		for _, p := range op.Parameters {
+			if op.Method == o.method && p.Name == "orderBy" {
+				fields = p.Schema.Items
+			}
+		}
+	}
+	if (fields != nil) != (o.orders != nil) {
+		panic("rest: the operation " + o.id + " needs the list whose fields orderBy takes")
+	}
+	if fields == nil {
+		return
+	}
+	for _, f := range o.orders.Fields() {
+		fields.Enum = append(fields.Enum, lowerCamel(f), "-"+lowerCamel(f))
+	}
+	fields.PrecomputeMessages()
+}
+
 // listing is what is asked of a list of any length.
 func (q *OrderQuery) listing(p *Paging) resolvers.Listing {
 	l := resolvers.Listing{OrderBy: q.order(), After: p.After}
@@ -255,7 +288,7 @@ func listedPermissionOf(p *db.Permission) listedPermission {
 func (a *api) registerFinding() {
 	notFound := []int{http.StatusNotFound}
 	addList(a, operation{
-		id: "listPermissions", rule: rule.Permissions, path: "/v1/permissions", tag: tagPermissions, errors: notFound,
+		id: "listPermissions", rule: rule.Permissions, orders: db.Permissions, path: "/v1/permissions", tag: tagPermissions, errors: notFound,
 		summary: "List permissions", description: "The permissions on accounts within reach, by id unless asked for otherwise.",
 	}, anyOrder, func(ctx context.Context, in *PermissionsQuery, _ query, each emit[listedPermission]) error {
 		return a.queries().ListPermissions(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Paging), func(p *db.Permission, at paging.Cursor) error {
@@ -263,7 +296,7 @@ func (a *api) registerFinding() {
 		})
 	})
 	addList(a, operation{
-		id: "listAllDocuments", rule: rule.Documents, path: "/v1/documents", tag: tagContexts, errors: notFound,
+		id: "listAllDocuments", rule: rule.Documents, orders: db.Documents, path: "/v1/documents", tag: tagContexts, errors: notFound,
 		summary: "List the documents of all contexts", description: "The documents of all contexts of the token's account that the caller may see, by id unless asked for otherwise.",
 	}, anyOrder, func(ctx context.Context, in *DocumentsQuery, _ query, each emit[trainingDocument]) error {
 		return a.queries().ListAllDocuments(ctx, in.customer(), in.filter, in.listing(&in.Paging), func(d *db.Document, at paging.Cursor) error {

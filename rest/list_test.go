@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"canopy/db"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
 	"canopy/resolvers"
@@ -202,7 +203,7 @@ func TestListsAreNotHeld(t *testing.T) {
 
 func TestSelfTakesItsSixWordsOnly(t *testing.T) {
 	a, h := open(&resolvers.Resolver{Log: slog.New(slog.DiscardHandler)}, Options{Version: "1"})
-	addList(a, operation{id: "list", path: "/list", tag: tagUsers, public: true}, 1,
+	addList(a, operation{id: "list", orders: db.Customers, path: "/list", tag: tagUsers, public: true}, 1,
 		func(_ context.Context, in *listOwnCustomers, _ query, each emit[bool]) error {
 			return each(in.self(), paging.IDs(1))
 		})

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -78,7 +80,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /v1/roles": true, "POST /v1/roles": true, "GET /v1/roles/{id}": true, "PUT /v1/roles/{id}": true, "DELETE /v1/roles/{id}": true,
 		"GET /v1/agents": true, "POST /v1/agents": true, "GET /v1/agents/{id}": true, "PUT /v1/agents/{id}": true, "DELETE /v1/agents/{id}": true,
 		"POST /v1/agents/check": true, "POST /v1/agents/{id}/publish": true, "POST /v1/agents/{id}/unpublish": true, "POST /v1/agents/{id}/enable": true, "POST /v1/agents/{id}/disable": true,
-		"POST /v1/agents/{id}/restore": true,
+		"POST /v1/agents/{id}/restore":  true,
 		"GET /v1/agents/{id}/revisions": true, "GET /v1/agents/{id}/runs": true, "POST /v1/agents/{id}/runs": true,
 		"GET /v1/runs": true, "GET /v1/runs/{jobKey}": true, "GET /v1/runs/{jobKey}/steps": true, "POST /v1/runs/{jobKey}/cancel": true,
 		"GET /v1/contexts/{id}/queries": true, "GET /v1/contexts/{id}/settings": true, "PUT /v1/contexts/{id}/settings": true, "POST /v1/contexts/{id}/reprocess": true, "POST /v1/contexts/search": true,
@@ -190,5 +192,35 @@ func TestLinterClients(t *testing.T) {
 	for _, name := range documents {
 		project.Run("npx", "--no-install", "redocly", "lint", "--config", "redocly.yaml", "--max-problems", "50", name)
 		project.Run("npx", "--no-install", "spectral", "lint", "--ruleset", ".spectral.yaml", "--fail-severity", "hint", name)
+	}
+}
+
+// TestOrdersAreDocumented reads of each list that takes an order by which fields it does, in the words of REST.
+func TestOrdersAreDocumented(t *testing.T) {
+	_, door := testDoor(t)
+	lists := 0
+	for path := range door.OpenAPI().Paths {
+		for _, op := range operationsAt(door.OpenAPI(), path) {
+			for _, p := range op.Parameters {
+				if p.Name != "orderBy" {
+					continue
+				}
+				lists++
+				for _, name := range []any{"id", "-id", "createdAt", "-createdAt"} {
+					if !slices.Contains(p.Schema.Items.Enum, name) {
+						t.Errorf("%s: %v without %v", op.OperationID, p.Schema.Items.Enum, name)
+					}
+				}
+				for _, name := range p.Schema.Items.Enum {
+					field := strings.TrimPrefix(name.(string), "-")
+					if lowerCamel(upperCase(field)) != field {
+						t.Errorf("%s: %s is no name as REST writes them", op.OperationID, name)
+					}
+				}
+			}
+		}
+	}
+	if lists != 14 {
+		t.Errorf("%d lists take an order", lists)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
@@ -39,6 +40,8 @@ type operation struct {
 	body bool
 	// conditions are those that it takes of If-None-Match or If-Match.
 	conditions conditional
+	// orders is the list whose fields the parameter orderBy takes, where the input has one.
+	orders *db.List
 	// upload documents a body that the operation reads by itself.
 	upload *huma.RequestBody
 	// responses documents answers that the output type does not.
@@ -67,6 +70,7 @@ func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)
 		return out, nil
 	})
 	faults.learn(a.huma.OpenAPI(), o.method, o.path)
+	o.offerOrders(a.huma.OpenAPI())
 	return faults
 }
 

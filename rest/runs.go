@@ -167,7 +167,7 @@ func (a *api) registerRuns() {
 func (a *api) registerFollowing() {
 	notFound := []int{http.StatusNotFound}
 	addList(a, operation{
-		id: "listRuns", rule: rule.Runs, path: runsPath, tag: tagRuns, errors: notFound,
+		id: "listRuns", rule: rule.Runs, orders: db.Runs, path: runsPath, tag: tagRuns, errors: notFound,
 		summary: "List runs", description: "The runs within reach, newest first unless asked for otherwise.",
 	}, anyOrder, func(ctx context.Context, in *RunsQuery, _ query, each emit[ListedRun]) error {
 		return a.queries().ListRuns(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Paging), func(r *db.Run, at paging.Cursor) error {

@@ -48,11 +48,11 @@ func (in *removeUserInput) customer() *globalid.ID { return idOf(in.CustomerID) 
 func (a *api) registerUsers() {
 	const doc = "The users of a company, each with the permissions that the caller may see."
 	addList(a, operation{
-		id: "listUsers", rule: rule.CustomerUsers, path: "/tenant/users", tag: tagUsers, errors: []int{http.StatusNotFound},
+		id: "listUsers", rule: rule.CustomerUsers, orders: db.Users, path: "/tenant/users", tag: tagUsers, errors: []int{http.StatusNotFound},
 		summary: "List the users of the caller's company", description: doc,
 	}, anyOrder, listUsers[listOwnUsers](a))
 	addList(a, operation{
-		id: "listUsersOf", rule: rule.CustomerUsers, path: "/tenant/users/{cid}", tag: tagUsers, errors: []int{http.StatusNotFound},
+		id: "listUsersOf", rule: rule.CustomerUsers, orders: db.Users, path: "/tenant/users/{cid}", tag: tagUsers, errors: []int{http.StatusNotFound},
 		summary: "List the users of a company", description: doc,
 	}, anyOrder, listUsers[listUsersOf](a))
 	add(a, operation{

@@ -16,9 +16,11 @@ import (
 	"canopy/internal/vector"
 )
 
-// The sizes of the figures of documents: chunks, components of dense vectors, bytes.
+// The sizes of the figures of documents: chunks, components of dense vectors, bytes. The index of most chunks is larger than what a server keeps
+// by default: it is given mostCache.
 const (
 	fewChunks, manyChunks = 2_000, 30_000
+	mostChunks, mostCache = 100_000, "1GiB"
 	dimensions            = 512
 	denseModel            = "bench-dense-1"
 	firstText             = 2_000_000
@@ -51,7 +53,7 @@ func (b *bencher) documents() ([]row, error) {
 		return nil, err
 	}
 	for _, at := range []filled{few, many} {
-		loaded, err := b.loading(at)
+		loaded, err := b.loading(at, nil, "< 200 ms", "< 406 MiB")
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +69,15 @@ func (b *bencher) documents() ([]row, error) {
 		return nil, err
 	}
 	dense, err := b.dense(many)
-	return append(append(rows, during), dense...), err
+	if err != nil {
+		return nil, err
+	}
+	most, err := b.fill(d, "most", mostChunks)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := b.loading(most, []string{"CANOPY_VECTOR_CACHE=" + mostCache}, "< 600 ms", "< 1174 MiB")
+	return append(append(append(rows, during), dense...), loaded...), err
 }
 
 // ingest times texts and a long PDF from the upload's end to ready: the first text that the worker has, a large one, and
@@ -143,6 +153,9 @@ func (b *bencher) fill(d *desk, name string, chunks int) (f filled, err error) {
 	if f.context, err = d.newContext(name); err != nil {
 		return f, err
 	}
+	if err := b.widen(f.context, int64(chunks)*chunkBytes); err != nil {
+		return f, err
+	}
 	const part = 5000
 	for i := 0; i < chunks; i += part {
 		if err := d.upload(f.context, fmt.Sprintf("%d.txt", i), []byte(prose(uint64(i+100), min(part, chunks-i)*chunkBytes))); err != nil {
@@ -151,6 +164,17 @@ func (b *bencher) fill(d *desk, name string, chunks int) (f filled, err error) {
 	}
 	f.chunks, err = d.settle(f.context)
 	return f, err
+}
+
+// widen lets a context have so many bytes, past the platform, where that is more than contexts may have.
+func (b *bencher) widen(contextID, size int64) error {
+	pool, err := db.Connect(b.lab.postgres.URL(), db.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pool.Close() }()
+	_, err = pool.ExecContext(b.ctx, `UPDATE contexts SET max_size = greatest(max_size, $2) WHERE id = $1`, contextID, size+size/10)
+	return err
 }
 
 // during compares the rate of searches while a document is processed with that of a quiet platform.
@@ -208,9 +232,9 @@ func (b *bencher) dense(at filled) ([]row, error) {
 	}, nil
 }
 
-// loading measures the first search of a platform that was just started, and the memory that it has from then on.
-func (b *bencher) loading(at filled) ([]row, error) {
-	fresh, err := b.lab.start(healthz, nil, b.lab.binary, "serve")
+// loading measures the first search of a platform that was just started with some settings, and the memory that it has from then on.
+func (b *bencher) loading(at filled, env []string, wantedFirst, wantedMemory string) ([]row, error) {
+	fresh, err := b.lab.start(healthz, env, b.lab.binary, "serve")
 	if err != nil {
 		return nil, err
 	}
@@ -218,8 +242,8 @@ func (b *bencher) loading(at filled) ([]row, error) {
 	first, err := b.firstSearch(b.as(access.Assistant, fresh), at)
 	name := fmt.Sprintf("search %d chunks, canopy-lexical-2", at.chunks)
 	return []row{
-		{name: name + ", first after a start", figure: ms(first), wanted: "< 200 ms"},
-		{name: name + ", RSS after it", figure: fmt.Sprintf("%d MiB", fresh.rss()>>20), wanted: "< 406 MiB"},
+		{name: name + ", first after a start", figure: ms(first), wanted: wantedFirst},
+		{name: name + ", RSS after it", figure: fmt.Sprintf("%d MiB", fresh.rss()>>20), wanted: wantedMemory},
 	}, err
 }
 

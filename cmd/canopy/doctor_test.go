@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -137,15 +136,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 // TestDoctorOnAFirstDay: on a server as one would have it, what has to be done first is said, and then nothing is left to do.
 func TestDoctorOnAFirstDay(t *testing.T) {
 	t.Parallel()
-	server, err := devstack.StartPostgres(t.Context(), devstack.PostgresOptions{Dir: t.TempDir(), Durable: true, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Stop(context.Background()) })
-	settings := map[string]string{
-		"DATABASE_URL": server.URL(), "REDIS_URL": devtest.Redis(t), "CANOPY_BLOB_URL": "file://" + t.TempDir(),
-		"CANOPY_SECRET_KEY": base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))),
-	}
+	server, settings := lasting(t)
 	code, found := examined(t, settings)
 	expect(t, found, "postgresql", doctor.OK, "takes writes")
 	expect(t, found, "durability", doctor.OK, "stays")
@@ -162,6 +153,80 @@ func TestDoctorOnAFirstDay(t *testing.T) {
 	expect(t, found, "secret key", doctor.OK, "opens")
 	if code != exitOK {
 		t.Errorf("a platform that works: %+v", found)
+	}
+}
+
+// lasting is a server as one would have it, with the settings of a platform on it.
+func lasting(t *testing.T) (*devstack.Postgres, map[string]string) {
+	t.Helper()
+	server, err := devstack.StartPostgres(t.Context(), devstack.PostgresOptions{Dir: t.TempDir(), Durable: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Remove)
+	return server, map[string]string{
+		"DATABASE_URL": server.URL(), "REDIS_URL": devtest.Redis(t), "CANOPY_BLOB_URL": "file://" + t.TempDir(),
+		"CANOPY_SECRET_KEY": base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))),
+	}
+}
+
+// TestDoctorBehindAPooler: PgBouncer does in session mode, and is named where it would mix up what is prepared.
+func TestDoctorBehindAPooler(t *testing.T) {
+	t.Parallel()
+	server, settings := lasting(t)
+	if err := db.Migrate(t.Context(), server.URL()); err != nil {
+		t.Fatal(err)
+	}
+	tracks, err := devstack.PgBouncerTracks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixing := map[string]string{"pool_mode": "transaction"}
+	if tracks {
+		mixing["max_prepared_statements"] = "0"
+	}
+	for _, c := range []struct {
+		pooler map[string]string
+		status doctor.Status
+	}{{map[string]string{"pool_mode": "session"}, doctor.OK}, {mixing, doctor.Fault}} {
+		b, err := devstack.StartPgBouncer(t.Context(), server, c.pooler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(b.Remove)
+		settings["DATABASE_URL"] = b.URL()
+		code, found := examined(t, settings)
+		expect(t, found, "pooler", c.status, "")
+		if (code == exitOK) != (c.status == doctor.OK) {
+			t.Errorf("%v: the exit code is %d: %+v", c.pooler, code, found)
+		}
+	}
+}
+
+// TestDoctorBesideAStandby: one that follows is counted, and one that is named in place of the primary is told from it.
+func TestDoctorBesideAStandby(t *testing.T) {
+	t.Parallel()
+	server, settings := lasting(t)
+	if err := db.Migrate(t.Context(), server.URL()); err != nil {
+		t.Fatal(err)
+	}
+	_, found := examined(t, settings)
+	expect(t, found, "replication", doctor.Warning, "no standby is connected")
+	standby, err := server.StartStandby(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(standby.Remove)
+	devtest.Eventually(t, "the standby is counted", func() bool {
+		_, found = examined(t, settings)
+		return len(found["replication"]) == 1 && found["replication"][0].Status == doctor.OK
+	})
+	expect(t, found, "replication", doctor.OK, "standbys: 1")
+	settings["DATABASE_URL"] = standby.URL() + "&target_session_attrs=any"
+	code, found := examined(t, settings)
+	expect(t, found, "postgresql", doctor.Fault, "a standby")
+	if code != exitFault {
+		t.Errorf("the exit code is %d", code)
 	}
 }
 

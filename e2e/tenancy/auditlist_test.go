@@ -91,6 +91,9 @@ func TestAuditFilters(t *testing.T) {
 				t.Errorf("%s: %d %s", query, a.Status, a.Body)
 			}
 		}
+		if a := s.Do("GET", "/v1/audit?orderBy=CREATED_AT", greta, nil); a.Status != 400 || !strings.Contains(string(a.Body), "createdAt") {
+			t.Errorf("a field by its name in the graph: %d %s", a.Status, a.Body)
+		}
 		deep := map[string]any{}
 		for range 6 {
 			deep = map[string]any{"or": []any{deep}}

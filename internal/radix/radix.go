@@ -35,7 +35,7 @@ func deal[T ~uint32 | ~uint64](list, spare []T, width int) (inSpare bool) {
 	if width <= 0 || slices.IsSorted(list) {
 		return false
 	}
-	round := min(most, bits.Len(uint(len(list)))-1, width)
+	round := min(most, bits.Len(uint(len(list))), width)
 	var ends [1 << most]uint32
 	heaps := ends[:1<<round]
 	shift, mask := uint(width-round), T(1)<<round-1
@@ -57,11 +57,10 @@ func deal[T ~uint32 | ~uint64](list, spare []T, width int) (inSpare bool) {
 			if deal(spare[from:end], list[from:end], width-round) {
 				copy(spare[from:end], list[from:end])
 			}
-		} else if end-from > 1 {
-			insert(spare[from:end])
 		}
 		from = end
 	}
+	insert(spare) // all at once, as no number has to leave its heap
 	return true
 }
 
