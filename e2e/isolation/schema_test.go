@@ -14,7 +14,10 @@ import (
 // of caller.
 func TestGraphIsolation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	graphIsolation(t, newWorld(t))
+}
+
+func graphIsolation(t *testing.T, w *world) {
 	m := newMatrix(t, w)
 	wanted := schemaFields()
 	covered := agentFields()

@@ -1,11 +1,9 @@
 package operations
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +15,6 @@ import (
 
 	"canopy/e2e/platform"
 	"canopy/internal/config"
-	"canopy/internal/devstack"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/webhook"
 )
@@ -43,15 +40,12 @@ func TestRestore(t *testing.T) {
 	copyBlobs(t, s.App.Config.BlobURL, originals)
 	stop()
 
-	url := devtest.Database(t, "nothing", func(context.Context, string) error { return nil })
-	program(t, "pg_restore", "--no-owner", "--exit-on-error", "--dbname="+url, dump)
+	url := s.Restored(t, dump)
 	restored := devtest.Must[*sqlx.DB](t)(sqlx.Open("postgres", url))
 	defer func() { _ = restored.Close() }()
 	if got := counts(t, restored); !maps.Equal(got, counted) {
 		t.Errorf("restored are %v, dumped were %v", got, counted)
 	}
-	keepDemo(t, s, restored)
-
 	there := platform.Start(t, platform.DeliverLocally(t), func(c *config.Config) { c.DatabaseURL, c.BlobURL = url, "file://"+originals })
 	there.Work(nil)
 	tenant, assistant = there.RootAs("tenant"), there.Assistant() // the key of before is exchanged, by a signing key that was sealed
@@ -118,7 +112,7 @@ func dumped(t *testing.T, s *platform.Platform, file string) map[string]int64 {
 	if err := tx.Get(&snapshot, `SELECT pg_export_snapshot()`); err != nil {
 		t.Fatal(err)
 	}
-	program(t, "pg_dump", "--format=custom", "--no-owner", "--snapshot="+snapshot, "--file="+file, s.App.Config.DatabaseURL)
+	platform.PostgresProgram(t, "pg_dump", "--format=custom", "--no-owner", "--snapshot="+snapshot, "--file="+file, s.App.Config.DatabaseURL)
 	return counts(t, tx)
 }
 
@@ -169,28 +163,6 @@ func copyBlobs(t *testing.T, url, to string) {
 		return os.WriteFile(target, content, 0o600)
 	})
 	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// program runs one of PostgreSQL's programs.
-func program(t *testing.T, name string, args ...string) {
-	t.Helper()
-	path, err := devstack.Program(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if said, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v %s", name, err, said)
-	}
-}
-
-// keepDemo has the restored database know the demo key, which tests find in a comment.
-func keepDemo(t *testing.T, s *platform.Platform, restored *sqlx.DB) {
-	t.Helper()
-	var comment string
-	s.Look(&comment, `SELECT quote_literal(obj_description('public'::regnamespace, 'pg_namespace'))`)
-	if _, err := restored.Exec(`COMMENT ON SCHEMA public IS ` + comment); err != nil {
 		t.Fatal(err)
 	}
 }
