@@ -3,6 +3,7 @@ package search
 import (
 	"sort"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"canopy/db"
@@ -35,13 +36,23 @@ func mark(h *Hit, s *passage.Sought) {
 
 // look finds the passage of a chunk, and the words that are sought.
 func look(k *db.Chunk, places []chunk.Place, s *passage.Sought) (passage.Span, []passage.Span) {
-	var rows []int
-	for _, p := range places {
-		if p.Row > 0 {
-			rows = append(rows, p.Offset)
+	var starts []int
+	for i, p := range places {
+		if p.Row > 0 || i > 0 && parted(k.Content, places[i-1], p) {
+			starts = append(starts, p.Offset)
 		}
 	}
-	return s.Find(k.Content, min(places[0].Offset, len(k.Content)), min(k.OverlapBytes, len(k.Content)), rows)
+	return s.Find(k.Content, min(places[0].Offset, len(k.Content)), min(k.OverlapBytes, len(k.Content)), starts)
+}
+
+// parted tells whether no sentence goes on from a place to the next: it is below another heading, or a page that begins anew. A title without a full stop would otherwise
+// be one with the page below, and be cited in its stead.
+func parted(text string, a, b chunk.Place) bool {
+	if a.Heading != b.Heading {
+		return true
+	}
+	next, _ := utf8.DecodeRuneInString(strings.TrimSpace(text[min(b.Offset, len(text)):]))
+	return a.Page != b.Page && !unicode.IsLower(next)
 }
 
 // quote is the part of a hit that says most of a sentence; its passage where the two share no word.

@@ -55,6 +55,11 @@ test("a provider is set up, and what is wrong is said", async (t) => {
   await one.getByText("_canopy-challenge.login.example.com").waitFor();
   await one.getByRole("link", { name: "Sign in there" }).waitFor();
   await accessible(page, "provider");
+  // A try that comes to nothing leads back, and says why.
+  await one.getByRole("link", { name: "Sign in there" }).click();
+  await one.getByRole("alert").getByText("Nobody could sign in like this").waitFor();
+  assert.match(page.url(), /\/console\/identity\/\d+/);
+  await accessible(page, "provider-refused");
   await one.getByLabel("Name").fill("Renamed");
   await one.getByRole("button", { name: "Save" }).click();
   await page.getByRole("region", { name: "Renamed" }).getByRole("button", { name: "Remove" }).click();

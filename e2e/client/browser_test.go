@@ -14,7 +14,8 @@ const page = `<!doctype html>
 <link rel="icon" href="data:,">
 <script type="importmap">{"imports": {"canopy-client": "/dist/index.js", "graphql-ws/client": "/node_modules/graphql-ws/dist/client.js"}}</script>
 <script type="module">
-import { Canopy, Session } from "canopy-client";
+import { Canopy, knowsPasskeys, makePasskey, Session } from "canopy-client";
+window.passkeys = { knowsPasskeys, makePasskey };
 window.ended = [];
 window.session = new Session({ url: %q, onEnd: (why) => ended.push(why.reason) });
 window.canopy = new Canopy(session);

@@ -60,6 +60,7 @@ func TestPassagesCiteHeadingsAndRows(t *testing.T) {
 	book := s.NewContext(token, "Book")
 	s.Upload(token, book, "a.md", []byte("# Staff\n\nFor everybody.\n\n## Leave\n\nDays off are asked for early.\n\n### Illness\n\nA doctor’s note is needed from the third day. 🎉 Naïve héros rest.\n\n## Travel\n\nTrains before planes.\n"))
 	s.Upload(token, book, "birds.docx", platform.Sample(t, "guide.docx"))
+	s.Upload(token, book, "lamps.html", []byte("<h1>Lamps</h1><ol><li>Clean the lens</li><li>Trim the wick</li></ol><h2>Storms</h2><p>The foghorn VX2291-B sounds.</p>"))
 	table := s.NewContext(token, "Table")
 	rows := "part,colour\n"
 	for i := range 200 {
@@ -77,7 +78,9 @@ func TestPassagesCiteHeadingsAndRows(t *testing.T) {
 		{book, "héros", "🎉 Naïve héros rest.", "héros", "Staff > Leave > Illness", nil},
 		{book, "trains", "Trains before planes.", "Trains", "Staff > Travel", nil},
 		{book, "dunlin length", "Bird: Dunlin; Length: 18 cm", "Dunlin Length Dunlin Length", "Field guide > Birds of the coast > Waders", nil},
-		{table, "bolt-150", "bolt-150,shade150", "bolt 150", nil, 152.0},
+		{book, "foghorn", "Storms\n\nThe foghorn VX2291-B sounds.", "foghorn", "Lamps > Storms", nil},
+		{book, "vx2291b", "Storms\n\nThe foghorn VX2291-B sounds.", "VX2291-B", "Lamps > Storms", nil},
+		{table, "bolt-150", "bolt-150,shade150", "bolt-150", nil, 152.0},
 	} {
 		passage, words := passageOf(t, s, token, c.context, c.prompt)
 		if !strings.Contains(passage["content"].(string), c.content) || passage["heading"] != c.heading || passage["row"] != c.row {

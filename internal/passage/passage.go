@@ -22,9 +22,9 @@ const maxWords = 200
 
 // Find gives the passage of a text that has most of what is sought, and the words in the text that are sought, in order. Where
 // there are none, the passage is the first sentence of the text's own part, which begins at an offset. What stands before begin is
-// passed over. rows are the offsets at which rows of a table begin, each a sentence.
-func (s *Sought) Find(text string, begin, own int, rows []int) (Span, []Span) {
-	list := sentences(text, begin, rows)
+// passed over. starts are offsets at which a sentence begins whatever stands before, as with a row of a table.
+func (s *Sought) Find(text string, begin, own int, starts []int) (Span, []Span) {
+	list := sentences(text, begin, starts)
 	if len(list) == 0 {
 		return Span{own, len(text)}, nil
 	}

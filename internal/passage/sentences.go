@@ -17,16 +17,16 @@ const (
 // Sentences are those of a text. A sentence that another one follows stays as it is, whatever is added to the text.
 func Sentences(text string) []Span { return sentences(text, 0, nil) }
 
-// sentences cuts a text from an offset on, and where rows begin. White space at their ends is left out.
-func sentences(text string, from int, rows []int) (list []Span) {
+// sentences cuts a text from an offset on, and at starts. White space at their ends is left out.
+func sentences(text string, from int, starts []int) (list []Span) {
 	start := from
 	for at := from; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		at += size
-		for len(rows) > 0 && rows[0] < at {
-			rows = rows[1:]
+		for len(starts) > 0 && starts[0] < at {
+			starts = starts[1:]
 		}
-		if len(rows) > 0 && rows[0] == at || ends(text, start, at, r) {
+		if len(starts) > 0 && starts[0] == at || ends(text, start, at, r) {
 			list = appendTrimmed(list, text, start, at)
 			start = at
 		}

@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,6 +21,8 @@ type Sought struct {
 	terms []term
 	// begins has the terms by their first letter.
 	begins map[rune][]int
+	// numbers tells that a term has a digit, so that codes are looked for.
+	numbers bool
 }
 
 type term struct {
@@ -42,6 +45,9 @@ func For(prompt string) *Sought {
 			if raw := prompt[span.Start:span.End]; long(raw, least) {
 				s.add(fold(raw))
 			}
+		}
+		for code := range codes(prompt, 0) {
+			s.add(joined(prompt[code.Start:code.End]))
 		}
 		if len(s.terms) > 0 {
 			break
@@ -69,11 +75,29 @@ func (s *Sought) add(text string) {
 	r, _ := utf8.DecodeRuneInString(text)
 	s.begins[r] = append(s.begins[r], len(s.terms))
 	number := strings.IndexFunc(text, unicode.IsDigit) >= 0
+	s.numbers = s.numbers || number
 	s.terms = append(s.terms, term{text, number, 1 + float64(min(utf8.RuneCountInString(text), 10))/10})
 }
 
-// words finds the words of a text that have a term.
-func (s *Sought) words(text string, from int) (list []word) {
+// words finds the words of a text that have a term, and the codes, each before its words.
+func (s *Sought) words(text string, from int) []word {
+	list := s.plain(text, from)
+	if !s.numbers {
+		return list
+	}
+	for code := range codes(text, from) {
+		i := slices.IndexFunc(s.terms, func(t term) bool { return t.number && t.text == joined(text[code.Start:code.End]) })
+		if i < 0 {
+			continue
+		}
+		first, _ := slices.BinarySearchFunc(list, code.Start, func(w word, at int) int { return w.Start - at })
+		list = slices.Insert(list, first, word{code, i})
+	}
+	return list
+}
+
+// plain finds the words of a text that have a term, each by itself.
+func (s *Sought) plain(text string, from int) (list []word) {
 	for span := range each(text, from) {
 		r, _ := utf8.DecodeRuneInString(text[span.Start:span.End])
 		candidates := s.begins[base(r)]

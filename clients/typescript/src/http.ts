@@ -52,7 +52,7 @@ export class Http {
   async #once<T>(path: string, { repeat: _, read, via, ...init }: Ask<T>): Promise<T> {
     try {
       const response = await (via?.(this.#fetch) ?? this.#fetch)(this.url + path, init);
-      if (!response.ok) throw await fromResponse(response);
+      if (!response.ok && !leadsOn(response)) throw await fromResponse(response);
       return await read(response);
     } catch (cause) {
       init.signal?.throwIfAborted();
@@ -60,6 +60,11 @@ export class Http {
       throw new CanopyError("UNREACHABLE", `${this.url} can't be reached`, { cause });
     }
   }
+}
+
+/** Tells whether an answer leads elsewhere, which a request may ask not to follow. */
+function leadsOn({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || status === 303;
 }
 
 /** Tells whether another try may do. */

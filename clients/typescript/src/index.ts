@@ -3,7 +3,9 @@ export { ApiKey, type ApiKeyOptions, type Change, type Credentials, GivenToken, 
 export { document, type TypedDocument } from "./documents.js";
 export { CanopyError, type Code, type Details, type Fault } from "./errors.js";
 export type { Http, HttpOptions } from "./http.js";
+export { knowsPasskeys, makePasskey, type PasskeyAnswer, type PasskeyQuestion, usePasskey } from "./passkeys.js";
 export type { Progress } from "./progress.js";
+export { type AtProvider, providerPath, type RefusedTrial, type Trial, trialOf } from "./providers.js";
 export type * as Schema from "./schema.js";
 export { type CompanyOption, type Program, Session, type SessionOptions, type SignIn } from "./session.js";
 export type { SubscribeOptions } from "./socket.js";

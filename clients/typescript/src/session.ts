@@ -1,6 +1,8 @@
 import { type Issued, Tokens } from "./credentials.js";
 import { CanopyError } from "./errors.js";
 import { Http, type HttpOptions, type Repeat, sleep } from "./http.js";
+import { type PasskeyAnswer, type PasskeyQuestion, usePasskey } from "./passkeys.js";
+import { type AtProvider, providerPath } from "./providers.js";
 
 // The platform gives the successor of a refresh token again for 10 seconds, to whom the answer was lost, and then takes a second use for a theft.
 const answerWithin = 4000; // ms
@@ -18,8 +20,10 @@ export interface CompanyOption {
 export interface SignIn {
   email: string;
   password: string;
-  /** The code of the authenticator, or a recovery code, where the platform has answered `otp_required`. */
+  /** The code of the authenticator, or a recovery code, where the platform has answered `otp_required` or `passkey_required`. */
   otp?: string | undefined;
+  /** A passkey in place of it, as `session.passkey()` gives it. */
+  passkey?: PasskeyAnswer | undefined;
   /** The company; by default the one that the person has belonged to longest. */
   customerId?: number | undefined;
 }
@@ -72,13 +76,45 @@ export class Session extends Tokens {
     return this.#companies;
   }
 
-  /** Signs a person in. `reason` is `otp_required` where the authenticator's code is missing. */
+  /** Signs a person in. `reason` is `otp_required` where the authenticator's code is missing, and `passkey_required` where a passkey is. */
   signIn(who: SignIn): Promise<void> {
+    return this.#begin("", who);
+  }
+
+  /** A passkey of the person's, for `signIn`. The browser asks for it; throws what the browser throws, such as `NotAllowedError` of who has given up. */
+  async passkey(signal?: AbortSignal): Promise<PasskeyAnswer> {
+    const read = (response: Response) => response.json() as Promise<PasskeyQuestion>;
+    return usePasskey(await this.http.send("/auth/passkey", { method: "POST", repeat: "always", signal: signal ?? null, read }), signal);
+  }
+
+  /** Signs a person in by a passkey alone, which says who it is. Throws as `passkey` does, too. */
+  async signInByPasskey({ customerId, signal }: { customerId?: number | undefined; signal?: AbortSignal } = {}): Promise<void> {
+    await this.#begin("/passkey", { ...(await this.passkey(signal)), customerId });
+  }
+
+  #begin(path: string, who: object): Promise<void> {
     return this.#alone(async () => {
-      const opened = await this.#ask("POST", "", { ...who, cookie: !this.#program }, "refused");
-      await this.#opened(opened);
+      await this.#opened(await this.#ask("POST", path, { ...who, cookie: !this.#program }, "refused"));
       this.tell("switched");
     });
+  }
+
+  /**
+   * Leads a page to the identity provider of an address, or to one that is named. `reason` is `sso_unknown` where there is none. The provider leads back to a page
+   * of the platform, which goes on by `arrived`.
+   */
+  async leadToProvider(where: AtProvider): Promise<void> {
+    const there = providerPath(where);
+    await this.http.send(there, { redirect: "manual", repeat: "refused", read: async () => undefined });
+    location.assign(this.http.url + there);
+  }
+
+  /** On the page that a provider has led back to: goes on with the session that has begun there. False on any other; throws why somebody was turned away, as `reason`. */
+  async arrived(search: string = location.search): Promise<boolean> {
+    const sso = new URLSearchParams(search).get("sso");
+    if (sso === null) return false;
+    if (sso !== "in") throw new CanopyError("FORBIDDEN", "the identity provider has not got the person in", { reason: sso });
+    return this.resume();
   }
 
   /** Tells whether somebody has signed in before, and goes on with that session. */
@@ -100,13 +136,14 @@ export class Session extends Tokens {
     });
   }
 
-  /** Ends the session, here at once, and on the platform. */
-  signOut(): Promise<void> {
+  /** Ends the session, here at once, and on the platform. Gives the page where the person signs out at the identity provider that it came from, if there is one. */
+  signOut(): Promise<string | undefined> {
     return this.#alone(async () => {
       const refreshToken = this.#refreshToken;
       await this.#forget();
-      if (this.#program && refreshToken === undefined) return;
-      await this.http.send("/auth/session", { ...this.#request("DELETE", { refreshToken }), repeat: "always", read: async () => undefined });
+      if (this.#program && refreshToken === undefined) return undefined;
+      const read = async (response: Response) => ((await response.json()) as { redirectTo: string | null }).redirectTo ?? undefined;
+      return this.http.send("/auth/session/sign-out", { ...this.#request("POST", { refreshToken }), repeat: "always", read });
     });
   }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"net/http"
 	"net/mail"
@@ -20,7 +21,7 @@ import (
 const peopleAtOnce = 100
 
 // People adds the people of a CSV file to a company. Who is in it already is left alone, so that it goes on where it was
-// interrupted. It holds no more than one request's people at a time, and serves one Run.
+// interrupted. It holds no more than one request's people at a time, and of a dry run a number for each; it serves one Run.
 type People struct {
 	Client *canopy.Client
 	// Customer is the company's id; 0 is that of the API key.
@@ -38,6 +39,7 @@ type People struct {
 	added, there  int
 	failed        int
 	firstFailures []string
+	seen          map[uint64]struct{} // addresses of a dry run
 }
 
 // person is a line of the file.
@@ -192,7 +194,7 @@ func (p *People) look(ctx context.Context, batch []person) error {
 		if err := p.patiently(ctx, func() error { return p.Client.GraphQL(ctx, query, variables, &answer) }); err != nil {
 			return err
 		}
-		if len(answer.Customer.Users.Nodes) > 0 {
+		if len(answer.Customer.Users.Nodes) > 0 || p.again(who.Email) {
 			p.tell(who, "there", "", "")
 		} else {
 			p.tell(who, "added", "", "")
@@ -200,6 +202,20 @@ func (p *People) look(ctx context.Context, batch []person) error {
 	}
 	return nil
 }
+
+// again tells whether an address stood in the file before.
+func (p *People) again(email string) bool {
+	if p.seen == nil {
+		p.seen = map[uint64]struct{}{}
+	}
+	h := maphash.String(seed, strings.ToLower(email))
+	_, again := p.seen[h]
+	p.seen[h] = struct{}{}
+	return again
+}
+
+// seed is of the hashes that addresses are told from each other by: a file may have a million.
+var seed = maphash.MakeSeed()
 
 // patiently makes a request again for as long as the platform asks to come back later.
 func (p *People) patiently(ctx context.Context, do func() error) error {

@@ -1,5 +1,6 @@
 import { Alert, Button, Code, Group, NativeSelect, PasswordInput, Skeleton, Stack, Switch, Text, Textarea, TextInput, Title } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
+import { providerPath, type Trial, trialOf } from "canopy-client";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useText } from "../text";
@@ -8,7 +9,7 @@ import { CopyText } from "../ui/CopyText";
 import { Empty } from "../ui/Empty";
 import { Facts } from "../ui/Facts";
 import { Foot } from "../ui/Foot";
-import { Problem } from "../ui/Problem";
+import { Problem, sentence } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
@@ -95,44 +96,36 @@ function Domains({ of: { id, claims } }: { of: OneProvider }) {
   );
 }
 
-interface Trial {
-  subject: string;
-  email: string;
-  emailVerified: boolean;
-  name: string;
-  domainHolds: boolean;
-}
-
-/** What a try has come back with, in the address. */
-function trialOf(hash: string): Trial | undefined {
-  const found = /(?:^#?|&)trial=([\w-]+)/.exec(hash)?.[1];
-  if (!found) return undefined;
-  const bytes = Uint8Array.from(atob(found.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-  return JSON.parse(new TextDecoder().decode(bytes)) as Trial;
-}
-
-/** Signs in at the provider, which lets nobody in here, and shows what it says. */
+/** Signs in at the provider, which lets nobody in here, and shows what it says, or why it says nothing. */
 function Try({ of: { databaseId } }: { of: OneProvider }) {
   const { text } = useText();
   const [trial] = useState(() => trialOf(location.hash));
-  const there = `/auth/sso?${new URLSearchParams({ provider: String(databaseId), try: "true", return: `/console/identity/${databaseId}` })}`;
-  const good = trial?.emailVerified && trial.domainHolds;
+  const there = providerPath({ provider: databaseId, try: true, return: `/console/identity/${databaseId}` });
   return (
     <Stack gap="xs">
       <Title order={3} size="h5">{text.identity.trial}</Title>
-      {trial ? (
-        <Alert color={good ? "green" : "yellow"} role="status" title={good ? text.identity.trialGood : text.identity.trialBad}>
-          <Facts of={[
-            [text.identity.subject, trial.subject],
-            [text.identity.personName, trial.name || "–"],
-            [text.identity.address, trial.email || "–"],
-            [text.identity.vouched, trial.emailVerified ? text.ui.yes : text.ui.no],
-            [text.identity.holds, trial.domainHolds ? text.ui.yes : text.ui.no],
-          ]} />
-        </Alert>
-      ) : <Text size="sm">{text.identity.trialHint}</Text>}
+      {!trial && <Text size="sm">{text.identity.trialHint}</Text>}
+      {trial && "refused" in trial && <Alert color="red" role="alert" title={text.identity.trialBad}>{text.session.sso[trial.refused] ?? sentence(trial.detail)}</Alert>}
+      {trial && !("refused" in trial) && <Told of={trial} />}
       <Button component="a" href={there} variant="default" w="fit-content">{text.identity.tryIt}</Button>
     </Stack>
+  );
+}
+
+/** What the provider says. */
+function Told({ of: trial }: { of: Trial }) {
+  const { text } = useText();
+  const good = trial.emailVerified && trial.domainHolds;
+  return (
+    <Alert color={good ? "green" : "yellow"} role="status" title={good ? text.identity.trialGood : text.identity.trialBad}>
+      <Facts of={[
+        [text.identity.subject, trial.subject],
+        [text.identity.personName, trial.name || "–"],
+        [text.identity.address, trial.email || "–"],
+        [text.identity.vouched, trial.emailVerified ? text.ui.yes : text.ui.no],
+        [text.identity.holds, trial.domainHolds ? text.ui.yes : text.ui.no],
+      ]} />
+    </Alert>
   );
 }
 

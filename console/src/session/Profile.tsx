@@ -3,6 +3,7 @@ import { useText } from "../text";
 import { PageHead } from "../ui/Page";
 import { Address } from "./Address";
 import { Invitations } from "./Invitations";
+import { Passkeys } from "./Passkeys";
 import { Password } from "./Password";
 import { SessionList } from "./SessionList";
 import { TwoFactor } from "./TwoFactor";
@@ -15,6 +16,7 @@ export function Profile() {
       <PageHead title={text.session.profile} />
       <Invitations />
       <SessionList />
+      <Passkeys />
       <TwoFactor />
       <Password />
       <Address />

@@ -1,21 +1,25 @@
 import { Alert, Anchor, Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { CanopyError } from "canopy-client";
+import { CanopyError, knowsPasskeys } from "canopy-client";
 import { useEffect, useState } from "react";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
 import { Outside } from "./Outside";
+import { byBrowser } from "./passkey";
 import { arrived, leadToProvider, session } from "./session";
 
-/** Signs a person in: at the company’s identity provider, or by the password, and by a second factor where the account has one. */
+// The second factor that the platform asks for.
+const seconds: Record<string, "code" | "passkey"> = { otp_required: "code", passkey_required: "passkey" };
+
+/** Signs a person in: by a passkey, at the company’s identity provider, or by the password, and by a second factor where the account has one. */
 export function SignIn() {
   const { text } = useText();
   const { to, why, sso } = useSearch({ from: "/sign-in" });
   const navigate = useNavigate();
   const [who, setWho] = useState({ email: "", password: "" });
-  const [otp, setOtp] = useState<string>();
-  const second = otp !== undefined;
+  const [otp, setOtp] = useState("");
+  const [second, setSecond] = useState<"code" | "passkey">();
   // The address comes first: it may lead to a company's own sign-in. The password is asked for where it does not, and of who wants to use one.
   const [byPassword, setByPassword] = useState(false);
   const [notLed, setNotLed] = useState<string>();
@@ -27,14 +31,22 @@ export function SignIn() {
       return setByPassword(why !== undefined);
     }
     try {
-      await session.signIn({ ...who, otp: otp?.replace(/\s/g, "") });
+      await session.signIn({
+        ...who, ...(second === "code" && { otp: otp.replace(/\s/g, "") }), ...(second === "passkey" && { passkey: await byBrowser(() => session.passkey(), text) }),
+      });
     } catch (error) {
-      if (!(error instanceof CanopyError) || error.reason !== "otp_required") throw error;
-      return setOtp("");
+      const next = error instanceof CanopyError && seconds[error.reason ?? ""];
+      if (!next) throw error;
+      return setSecond(next);
     }
     await navigate({ href: to ?? "/", replace: true });
   });
-  const wrong = submit.error?.code === "UNAUTHENTICATED";
+  const byPasskey = useSubmit(async () => {
+    await byBrowser(() => session.signInByPasskey(), text);
+    await navigate({ href: to ?? "/", replace: true });
+  });
+  const error = submit.error ?? byPasskey.error;
+  const wrong = error?.code === "UNAUTHENTICATED" && (error === byPasskey.error || second === "passkey" ? text.session.wrongPasskey : second ? text.session.wrongCode : text.session.wrong);
 
   useEffect(() => {
     if (sso === "in") void arrived().then(async (is) => { if (is) await navigate({ href: to ?? "/", replace: true }); });
@@ -43,19 +55,20 @@ export function SignIn() {
   const refused = turnedAway && (text.session.sso[turnedAway] ?? text.session.ssoFailed);
 
   return (
-    <Outside title={text.session.signIn} hint={second ? text.session.codeNeeded : undefined}>
+    <Outside title={text.session.signIn} hint={second && (second === "code" ? text.session.codeNeeded : text.session.passkeyNeeded)}>
       {why === "ended" && !second && <Alert color="yellow" role="status">{text.session.ended}</Alert>}
-      {why === "out" && !second && !submit.error && <Alert color="gray" role="status">{text.session.signedOut}</Alert>}
-      {refused && !submit.error && <Alert color="red" role="alert">{refused}</Alert>}
-      {wrong ? <Alert color="red" role="alert">{second ? text.session.wrongCode : text.session.wrong}</Alert> : <Problem error={submit.error} />}
+      {why === "out" && !second && !error && <Alert color="gray" role="status">{text.session.signedOut}</Alert>}
+      {refused && !error && <Alert color="red" role="alert">{refused}</Alert>}
+      {wrong ? <Alert color="red" role="alert">{wrong}</Alert> : <Problem error={error} />}
       <form onSubmit={submit.onSubmit}>
         <Stack>
-          {second ? (
+          {second === "code" && (
             <TextInput
               key="otp" label={text.session.code} description={text.session.codeHint} autoComplete="one-time-code" required autoFocus
               value={otp} onChange={(event) => setOtp(event.currentTarget.value)}
             />
-          ) : (
+          )}
+          {!second && (
             <>
               <TextInput
                 label={text.session.email} type="email" autoComplete="username" required autoFocus withAsterisk={false}
@@ -71,14 +84,28 @@ export function SignIn() {
               />}
             </>
           )}
-          <Button type="submit" loading={submit.busy} fullWidth>{second || byPassword ? text.session.signIn : text.session.goOn}</Button>
+          <Button key={second} type="submit" loading={submit.busy} fullWidth data-autofocus={second === "passkey"} autoFocus={second === "passkey"}>
+            {second === "passkey" ? text.session.usePasskey : second || byPassword ? text.session.signIn : text.session.goOn}
+          </Button>
+          {!second && knowsPasskeys() && <Button variant="default" loading={byPasskey.busy} fullWidth onClick={() => byPasskey.onSubmit()}>{text.session.usePasskey}</Button>}
         </Stack>
       </form>
-      {second
-        ? <Anchor component="button" type="button" size="sm" onClick={() => setOtp(undefined)}>{text.session.back}</Anchor>
-        : byPassword
-          ? <Anchor component={Link} to="/reset" size="sm">{text.session.forgot}</Anchor>
-          : <Anchor component="button" type="button" size="sm" onClick={() => setByPassword(true)}>{text.session.usePassword}</Anchor>}
+      {second && <Other second={second} set={setSecond} />}
+      {!second && (byPassword
+        ? <Anchor component={Link} to="/reset" size="sm">{text.session.forgot}</Anchor>
+        : <Anchor component="button" type="button" size="sm" onClick={() => setByPassword(true)}>{text.session.usePassword}</Anchor>)}
     </Outside>
+  );
+}
+
+/** The other second factor, and the way back. */
+function Other({ second, set }: { second: "code" | "passkey"; set: (second: "code" | "passkey" | undefined) => void }) {
+  const { text } = useText();
+  return (
+    <>
+      {second === "passkey" && <Anchor component="button" type="button" size="sm" onClick={() => set("code")}>{text.session.useCode}</Anchor>}
+      {second === "code" && knowsPasskeys() && <Anchor component="button" type="button" size="sm" onClick={() => set("passkey")}>{text.session.usePasskey}</Anchor>}
+      <Anchor component="button" type="button" size="sm" onClick={() => set(undefined)}>{text.session.back}</Anchor>
+    </>
   );
 }

@@ -6,22 +6,24 @@ import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
+import { RecoveryCodes } from "./RecoveryCodes";
 import { useMe } from "./rights";
 import { ConfirmTotp, DisableTotp, EnableTotp } from "./session.gql";
 
-/** Turns two-factor sign-in on and off. */
+/** Turns the authenticator of codes on and off. */
 export function TwoFactor() {
   const { text } = useText();
   const { user } = useMe();
   // What it was when it was opened: the last step of turning it on comes after it is on.
   const [open, setOpen] = useState<"on" | "off">();
   const close = () => setOpen(undefined);
-  const on = user.otpMethod !== "none";
+  const on = user.otpMethod === "totp";
+  const off = user.otpMethod === "passkey" ? text.session.twoFactorPasskey : text.session.twoFactorOff;
   return (
     <Stack gap="xs" component="section" aria-label={text.session.twoFactor}>
       <Title order={2} size="h4">{text.session.twoFactor}</Title>
       <Group justify="space-between">
-        <Text size="sm">{on ? text.session.twoFactorOn : text.session.twoFactorOff}</Text>
+        <Text size="sm">{on ? text.session.twoFactorOn : off}</Text>
         <Button variant="default" onClick={() => setOpen(on ? "off" : "on")}>{on ? text.session.turnOff : text.session.turnOn}</Button>
       </Group>
       {open && <Dialog title={text.session.twoFactor} close={close}>{open === "off" ? <TurnOff done={close} /> : <TurnOn done={close} />}</Dialog>}
@@ -46,19 +48,7 @@ function TurnOn({ done }: { done: () => void }) {
     const { confirmTotp } = await confirm({ input: { code: code.replace(/\s/g, "") } });
     setRecovery(confirmTotp?.recoveryCodes);
   });
-  if (recovery) {
-    return (
-      <Stack>
-        <Text fw={600}>{text.session.recovery}</Text>
-        <Text size="sm">{text.session.recoveryHint}</Text>
-        <Code block>{recovery.join("\n")}</Code>
-        <Group justify="space-between">
-          <CopyText value={recovery.join("\n")} />
-          <Button onClick={done}>{text.session.recoveryKept}</Button>
-        </Group>
-      </Stack>
-    );
-  }
+  if (recovery) return <RecoveryCodes of={recovery} done={done} />;
   if (enrolment) {
     return (
       <form onSubmit={check.onSubmit}>

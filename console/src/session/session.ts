@@ -1,4 +1,4 @@
-import { Canopy, Session } from "canopy-client";
+import { Canopy, CanopyError, Session } from "canopy-client";
 
 // Whether it is worth while to ask for a session: who never signed in here need not be refused first.
 const hint = "canopy-signed-in";
@@ -32,25 +32,26 @@ session.watch((change) => {
 /** Ends the session: here in any case, and on the platform as soon as that can be reached. Who has come from an identity provider signs out there, too. */
 export async function signOut(): Promise<void> {
   leaving = true;
-  const there = await fetch("/auth/session/sign-out", { method: "POST" }).then((answer) => (answer.ok ? answer.json() : undefined)).catch(() => undefined);
-  await session.signOut().catch(() => undefined).finally(() => (leaving = false));
-  if (there?.redirectTo) location.assign(there.redirectTo);
+  const there = await session.signOut().catch(() => undefined).finally(() => (leaving = false));
+  if (there) location.assign(there);
 }
 
 /** Goes to the identity provider of an address, or tells why not. It leads back to the sign-in, and from there to where one wanted to go. */
 export async function leadToProvider(email: string, to: string | undefined): Promise<string | undefined> {
   const back = `/console/sign-in?${new URLSearchParams({ sso: "in", ...(to && { to }) })}`;
-  const there = `/auth/sso?${new URLSearchParams({ email, return: back })}`;
-  const answer = await fetch(there, { redirect: "manual" }).catch(() => undefined);
-  if (answer?.type !== "opaqueredirect") return (await answer?.json().catch(() => undefined))?.code ?? "sso_away";
-  location.assign(there);
-  return undefined;
+  try {
+    await session.leadToProvider({ email, return: back });
+    return undefined;
+  } catch (error) {
+    return (error instanceof CanopyError && error.reason) || "sso_away";
+  }
 }
 
 /** Tells whether a session has come of a sign-in at an identity provider. */
-export function arrived(): Promise<boolean> {
-  localStorage.setItem(hint, "1");
-  return signedIn();
+export async function arrived(): Promise<boolean> {
+  const open = await session.arrived();
+  if (open) become({ state: "in", customerId: session.customerId! });
+  return open;
 }
 
 let resumed: Promise<void> | undefined;

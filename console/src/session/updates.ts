@@ -9,6 +9,8 @@ export const sessionUpdates: UpdatesConfig[string] = {
   revokeOtherSessions: me,
   acceptInvitation: me,
   declineInvitation: me,
+  createPasskey: me,
+  deletePasskey: me,
   confirmTotp: me,
   disableTotp: me,
 };

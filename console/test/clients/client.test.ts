@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright-core";
-import type { Canopy, CanopyError, Session } from "../../../clients/typescript/dist/index.js";
+import type * as Client from "../../../clients/typescript/dist/index.js";
+import type { Canopy, CanopyError, PasskeyQuestion, Session } from "../../../clients/typescript/dist/index.js";
+import { device } from "../authenticator.js";
 import { openFor, setting } from "../browser.js";
 
 const url = setting("URL");
@@ -14,6 +16,7 @@ const ada = { email: setting("EMAIL"), password: setting("PASSWORD") };
 declare const session: Session;
 declare const canopy: Canopy;
 declare const ended: string[];
+declare const passkeys: Pick<typeof Client, "knowsPasskeys" | "makePasskey">;
 
 type Fault = Pick<CanopyError, "name" | "code" | "reason" | "message">;
 
@@ -21,6 +24,8 @@ test("pages of another port", async (t) => {
   const first = await openFor(t, [url, address], { complaints: /status of 401|ERR_EMPTY_RESPONSE/ });
   await load(first);
   await t.test("sign in, and keep nothing that a script can read", () => signIn(first));
+  await t.test("a passkey is made, signs in alone, and stands beside the password", () => byPasskey(first));
+  await t.test("an address without a company’s sign-in leads nowhere, and who was turned away hears why", () => providers(first));
   const second = await first.context().newPage();
   await load(second);
   const both = [first, second] as const;
@@ -39,6 +44,40 @@ async function signIn(page: Page): Promise<void> {
   await page.evaluate(async (login) => void (await session.signIn(login)), ada);
   assert.deepEqual(await emails(page, 1), [ada.email]);
   assert.deepEqual(await page.evaluate(() => [document.cookie, localStorage.length]), ["", 0]);
+}
+
+async function byPasskey(page: Page): Promise<void> {
+  await device(page);
+  const told = await page.evaluate(async ({ email, password }) => {
+    const begin = await canopy.request<{ beginPasskey: PasskeyQuestion }>("mutation($p: String!) { beginPasskey(input: { password: $p }) { state options } }", { p: password });
+    const { createPasskey } = await canopy.request<{ createPasskey: { passkey: { id: string }; recoveryCodes: string[] } }>(
+      "mutation($i: CreatePasskeyInput!) { createPasskey(input: $i) { passkey { id } recoveryCodes } }", { i: { ...(await passkeys.makePasskey(begin.beginPasskey)), name: "Phone" } });
+    await session.signOut();
+    await session.signInByPasskey();
+    const me = async () => (await canopy.request<{ me: { email: string } }>("{ me { email } }")).me.email;
+    const alone = await me();
+    const why = await session.signIn({ email, password }).then(() => "in", ({ reason }: Fault) => reason);
+    await session.signIn({ email, password, passkey: await session.passkey() });
+    const beside = await me();
+    await canopy.request("mutation($i: DeletePasskeyInput!) { deletePasskey(input: $i) { deletedId } }", { i: { id: createPasskey.passkey.id, password } });
+    const gone = await session.signInByPasskey().then(() => "in", ({ reason }: Fault) => reason);
+    return { knows: passkeys.knowsPasskeys(), codes: createPasskey.recoveryCodes.length, alone, why, beside, gone };
+  }, ada);
+  assert.deepEqual(told, { knows: true, codes: 10, alone: ada.email, why: "passkey_required", beside: ada.email, gone: "passkey_refused" });
+}
+
+async function providers(page: Page): Promise<void> {
+  const told = await page.evaluate(async () => {
+    const why = ({ reason }: Fault) => reason;
+    return {
+      nowhere: await session.leadToProvider({ email: "nobody@nowhere.example" }).then(() => "led", why),
+      elsewhere: await session.arrived("?x=1"),
+      back: await session.arrived("?sso=in"),
+      away: await session.arrived("?sso=sso_domain").then(() => "in", why),
+      there: location.href,
+    };
+  });
+  assert.deepEqual(told, { nowhere: "sso_unknown", elsewhere: false, back: true, away: "sso_domain", there: `${address}/` });
 }
 
 async function twoTabs(first: Page, second: Page): Promise<void> {

@@ -29,6 +29,9 @@ test("a company’s own sign-in: set up, tried, used, and signed out of", async 
   await create.getByRole("button", { name: "Create" }).click();
   const one = page.getByRole("region", { name: "Corp login" });
   await one.getByRole("link", { name: "Sign in there" }).click();
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await one.getByRole("alert").getByText("Your company’s sign-in has not let you in.").waitFor(); // and one is where one was
+  await one.getByRole("link", { name: "Sign in there" }).click();
   await atProvider(page, "ida");
   await one.getByText("Nobody could sign in like this").waitFor(); // as the domain is nobody's yet
   await accessible(page, "provider-tried");

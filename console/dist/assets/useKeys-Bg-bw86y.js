@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BhV1EiJH.js";import{n as t}from"./keys.gql-Qlg5ZYld.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
