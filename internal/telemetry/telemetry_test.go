@@ -172,8 +172,14 @@ func TestSpansOverTheWire(t *testing.T) {
 		TraceId: got.GetTraceId(), SpanId: got.GetSpanId(), ParentSpanId: []byte{0, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 2, 0xb7}, Flags: 0x301,
 		Name: strings.Repeat("n", 300), Kind: tracepb.Span_SPAN_KIND_CONSUMER, StartTimeUnixNano: got.GetStartTimeUnixNano(), EndTimeUnixNano: got.GetEndTimeUnixNano(),
 		Attributes: []*commonpb.KeyValue{
-			{Key: "text", Value: value("ünüm")}, {Key: "number", Value: number(-7)}, {Key: "yes", Value: yes(true)}, {Key: "no", Value: yes(false)},
-			{Key: "broken", Value: value("a\uFFFD")}, {Key: "", Value: value("")}, {Key: "large", Value: number(math.MaxInt64)}, {Key: "zero", Value: number(0)},
+			{Key: "text", Value: value("ünüm")},
+			{Key: "number", Value: number(-7)},
+			{Key: "yes", Value: yes(true)},
+			{Key: "no", Value: yes(false)},
+			{Key: "broken", Value: value("a\uFFFD")},
+			{Key: "", Value: value("")},
+			{Key: "large", Value: number(math.MaxInt64)},
+			{Key: "zero", Value: number(0)},
 		},
 		Status: &tracepb.Status{Message: "why", Code: tracepb.Status_STATUS_CODE_ERROR},
 	}
