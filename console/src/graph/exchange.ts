@@ -8,32 +8,47 @@ type Document = TypedDocument<Data, Data>;
 /** Has the client of Canopy carry operations, which renews tokens, tries again, and comes back after interruptions. */
 export function overCanopy(canopy: Canopy): Exchange {
   return ({ forward }) => (operations) => {
+    const changes = { ended: 0 };
     const answers = pipe(
       operations,
       filter(({ kind }) => kind !== "teardown"),
       mergeMap((operation) =>
-        pipe(answersOf(canopy, operation), takeUntil(pipe(operations, filter(({ kind, key }) => kind === "teardown" && key === operation.key)))),
+        pipe(answersOf(canopy, operation, changes), takeUntil(pipe(operations, filter(({ kind, key }) => kind === "teardown" && key === operation.key)))),
       ),
     );
     return merge([answers, pipe(operations, filter(({ kind }) => kind === "teardown"), forward)]);
   };
 }
 
-function answersOf(canopy: Canopy, operation: Operation) {
+function answersOf(canopy: Canopy, operation: Operation, changes: Changes) {
   return make<OperationResult>(({ next, complete }) => {
     const stop = new AbortController();
     const tell = (result: OperationResult) => void (stop.signal.aborted || next(result));
     const give = (data: Data) => tell(makeResult(operation, { data }));
-    ask(canopy, operation, stop.signal, give).catch((why: unknown) => tell(failed(operation, why))).finally(complete);
+    ask(canopy, operation, changes, stop.signal, give).catch((why: unknown) => tell(failed(operation, why))).finally(complete);
     return () => stop.abort();
   });
 }
 
-async function ask(canopy: Canopy, { kind, query, variables: given, context }: Operation, signal: AbortSignal, give: (data: Data) => void): Promise<void> {
+async function ask(
+  canopy: Canopy, { kind, query, variables: given, context }: Operation, changes: Changes, signal: AbortSignal, give: (data: Data) => void,
+): Promise<void> {
   const document = stringifyDocument(query) as Document;
   const variables = given as Data;
-  if (kind !== "subscription") return give(await canopy.request(document, variables, { signal }));
+  const request = () => canopy.request(document, variables, { signal });
+  if (kind === "query") return give(await afterChanges(changes, request));
+  if (kind === "mutation") return give(await request().finally(() => changes.ended++));
   for await (const event of canopy.subscribe(document, variables, { signal, once: context.once, onConnected: context.onConnected })) give(event);
+}
+
+/** How many changes have ended, well or not. */
+interface Changes { ended: number }
+
+/** Reads something, and once more where something was changed meanwhile: the answer may be from before, and would not be asked for again. */
+async function afterChanges(changes: Changes, read: () => Promise<Data>): Promise<Data> {
+  const { ended } = changes;
+  const data = await read();
+  return changes.ended === ended ? data : read();
 }
 
 /** What is left of an answer some of which failed, and each failure under its path. */
