@@ -101,8 +101,9 @@ function Deeds({ agent }: { agent: WholeAgent }) {
     if (await attempt(() => unpublish({ input }))) offer(text.agents.unpublished(name), () => publish({ input }));
   };
   const takeAway = async () => {
+    if (!await attempt(() => remove({ input: { id, ifVersion: version } }))) return;
+    offer(text.agents.deleted(name), () => restore({ input }));
     await navigate({ to: "/agents" });
-    if (await attempt(() => remove({ input: { id, ifVersion: version } }))) offer(text.agents.deleted(name), () => restore({ input }));
   };
   return (
     <>
