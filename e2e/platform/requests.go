@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	_ "github.com/lib/pq"
 )
@@ -195,10 +196,18 @@ func (a Answer) ID(t testing.TB, path string) int64 {
 func (s *Platform) Must(status int, method, path, token string, body any) Answer {
 	s.T.Helper()
 	a := s.Do(method, path, token, body)
+	// All platforms of a package share the places in which passwords are hashed: who finds none comes back, as every client does.
+	for begun := time.Now(); status != http.StatusTooManyRequests && busy(a) && time.Since(begun) < Patience; a = s.Do(method, path, token, body) {
+		time.Sleep(time.Second)
+	}
 	if a.Status != status {
 		s.T.Fatalf("%s %s: status %d, want %d: %.400s", method, path, a.Status, status, a.Body)
 	}
 	return a
+}
+
+func busy(a Answer) bool {
+	return a.Status == http.StatusTooManyRequests && bytes.Contains(a.Body, []byte("too many people sign in"))
 }
 
 // MustGQL sends a GraphQL request that has to succeed.
