@@ -19,7 +19,9 @@ var firstDocuments = `(SELECT * FROM documents WHERE context_id = $1 ORDER BY co
 var (
 	qContextIsLarge = prepare(`SELECT count(*) > ` + strconv.Itoa(eraseAtOnce) + ` OR COALESCE(sum(chunks), 0) > ` + strconv.Itoa(eraseChunks) + ` FROM ` + firstDocuments + ` d`)
 	// Others who erase it pass it over meanwhile.
-	qHoldHidden = prepare(`SELECT id FROM contexts WHERE removed_at IS NOT NULL ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`)
+	qHoldHidden = prepare(`
+		SELECT id FROM contexts WHERE removed_at IS NOT NULL AND COALESCE(erase_at, removed_at) <= now()
+		ORDER BY COALESCE(erase_at, removed_at) LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`)
 	// One goes whatever it has.
 	qEraseFirst = prepare(`
 		WITH gone AS MATERIALIZED (SELECT d.id, ` + blobOf + ` AS key
@@ -30,8 +32,8 @@ var (
 		DELETE FROM context_queries WHERE id = ANY (ARRAY(SELECT id FROM context_queries WHERE context_id = $1 LIMIT ` + strconv.Itoa(eraseRows) + `))`)
 )
 
-// EraseContexts erases a part of a context that was removed; done tells that there is none left, or none that nobody else erases at the
-// moment. Whoever begins anew goes on from there.
+// EraseContexts erases a part of a context that was removed and can't be brought back; done tells that there is none left, or none that
+// nobody else erases at the moment. Whoever begins anew goes on from there.
 func (s *Store) EraseContexts(ctx context.Context) (done bool, err error) {
 	err = s.Tx(ctx, func(tx *Store) error {
 		var id int64

@@ -99,8 +99,13 @@ var (
 		WHERE id = $1 RETURNING ` + contextColumns)
 	qShareContext  = prepare(`UPDATE contexts x SET share_state = $2, icon = $3 WHERE id = $1 RETURNING ` + contextColumns)
 	qDeleteContext = prepare(`DELETE FROM contexts WHERE id = $1`)
-	qHideContext   = prepare(`UPDATE contexts SET removed_at = now() WHERE id = $1`)
-	qBumpContext   = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
+	qHideContext   = prepare(`UPDATE contexts SET removed_at = now(), erase_at = now() + $2 * interval '1 second' WHERE id = $1`)
+	// As the desk's conditions have it, but of one that is off its desk.
+	qRestoreContext = prepare(`
+		UPDATE contexts x SET removed_at = NULL, erase_at = NULL
+		WHERE x.id = $3 AND x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NOT NULL AND x.erase_at > now()
+		RETURNING ` + contextColumns)
+	qBumpContext = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
 )
 
 var (
@@ -169,12 +174,25 @@ func (s *Store) DeleteContext(ctx context.Context, id int64) error {
 		return err
 	}
 	if large {
-		return s.must(ctx, qHideContext, id)
+		return s.must(ctx, qHideContext, id, 0)
 	}
 	if _, err := s.exec(ctx, qDropContextBlobs, id); err != nil {
 		return err
 	}
 	return s.must(ctx, qDeleteContext, id)
+}
+
+// HideContext takes a context off its desk, where RestoreContext can bring it back within HiddenFor; EraseContexts takes it away then.
+// Its documents count until they are gone, itself no more.
+func (s *Store) HideContext(ctx context.Context, id int64) error {
+	return s.must(ctx, qHideContext, id, HiddenFor.Seconds())
+}
+
+// RestoreContext puts a context of a desk back on it that was hidden, and holds its row; ErrNoRows where there is none.
+func (s *Store) RestoreContext(ctx context.Context, d Desk, id int64) (*Context, error) {
+	c := &Context{}
+	err := s.get(ctx, c, qRestoreContext, d.args(id)...)
+	return c, err
 }
 
 // Account is the edge from a context to its account; nil beyond the scope.

@@ -24,7 +24,7 @@ func tree(t *testing.T, s *db.Store) (root, child *db.Customer, user *db.User) {
 	root = devtest.Must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{Name: "Root", RegionID: region}))
 	child = devtest.Must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: "Child", RegionID: region}))
 	for _, c := range []*db.Customer{root, child} {
-		devtest.Must[bool](t)(s.AddMember(ctx, c.ID, person.ID, ada))
+		devtest.Must[bool](t)(s.AddMember(ctx, c.ID, person.ID, ada, 0))
 		devtest.Check(t, s.OpenAccounts(ctx, c, []int64{instances[access.Tenant.String()]}, person.ID, "Owner", 0))
 	}
 	return root, child, devtest.Must[*db.User](t)(s.User(ctx, root.Lineage.Subtree(), person.ID))

@@ -30,6 +30,8 @@ type Invitation struct {
 	Status    string    `db:"status,joined"`
 	CreatedAt time.Time `db:"created_at"`
 	ExpiresAt time.Time `db:"expires_at"`
+	// InvitedBy is who has added the person; nil for the platform.
+	InvitedBy *int64 `db:"created_by"`
 
 	siblings
 }
@@ -68,6 +70,7 @@ var (
 var (
 	customerInvitations = edgeBy((*Customer).key, invitationsOf)
 	invitationCustomer  = edgeBy(func(i *Invitation) int64 { return i.CustomerID }, refsByID)
+	invitationInviter   = edgeBy(func(i *Invitation) int64 { return orZero(i.InvitedBy) }, usersByID)
 )
 
 func invitationsOf(ctx context.Context, s *Store, _ none, ids []int64) (map[int64][]*Invitation, error) {
@@ -110,6 +113,11 @@ func (s *Store) InvitationsTo(ctx context.Context, userID int64) (rows []*Invita
 // Customer is the edge from an invitation to its company, which whoever is invited may know by name.
 func (i *Invitation) Customer(ctx context.Context, s *Store) (*CustomerRef, error) {
 	return follow(ctx, s, i, invitationCustomer, none{})
+}
+
+// Inviter is the edge from an invitation to who has added the person; nil for who is not within reach.
+func (i *Invitation) Inviter(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
+	return follow(ctx, s, i, invitationInviter, scope)
 }
 
 // RenewInvitation gives the pending invitation of a user to a company, if there is one, so long from now on.

@@ -90,7 +90,7 @@ func TestPersonsAreFoundByWhatIsKnown(t *testing.T) {
 	var person *db.Person
 	devtest.Check(t, s.Tx(t.Context(), func(tx *db.Store) (err error) {
 		if person, err = tx.EnsureUser(t.Context(), made); err == nil {
-			_, err = tx.AddMember(t.Context(), child.ID, person.ID, made)
+			_, err = tx.AddMember(t.Context(), child.ID, person.ID, made, 0)
 		}
 		return err
 	}))
@@ -104,7 +104,7 @@ func TestPersonsAreFoundByWhatIsKnown(t *testing.T) {
 		}
 	}
 	finds(child, "hopper", true)
-	devtest.Must[bool](t)(s.AddMember(t.Context(), root.ID, person.ID, db.Given{Email: made.Email, FirstName: "Amazing", LastName: "Brewster"}))
+	devtest.Must[bool](t)(s.AddMember(t.Context(), root.ID, person.ID, db.Given{Email: made.Email, FirstName: "Amazing", LastName: "Brewster"}, 0))
 	finds(child, "hopper", true)
 	finds(child, "brewster", false)
 	devtest.Must[sql.Result](t)(pool.ExecContext(t.Context(), `UPDATE users SET last_name = 'Murray' WHERE id = $1`, person.ID))

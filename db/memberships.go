@@ -37,10 +37,10 @@ const memberInScope = `m.lineage >= $1::bigint[] AND m.lineage < $2::bigint[]`
 // who was new to the platform until the first password is set: whoever has one decides.
 const willing = `(m.accepted_at IS NOT NULL OR NOT m.known AND u.password_hash IS NULL)`
 
-// A new membership: company $1, user $2, added $3, and as it was given $4 to $6.
+// A new membership: company $1, user $2, added $3, as it was given $4 to $6, and by whom $7.
 const insertMembership = `
-	INSERT INTO memberships (customer_id, user_id, added, email, first_name, last_name, known)
-	SELECT t.id, u.id, $3, $4, $5, $6, u.password_hash IS NOT NULL OR EXISTS (
+	INSERT INTO memberships (customer_id, user_id, added, email, first_name, last_name, created_by, known)
+	SELECT t.id, u.id, $3, $4, $5, $6, NULLIF($7::bigint, 0), u.password_hash IS NOT NULL OR EXISTS (
 		SELECT FROM memberships m WHERE m.user_id = u.id AND m.lineage[t.level + 1] IS DISTINCT FROM t.id)
 	FROM customers t, users u WHERE t.id = $1 AND u.id = $2 AND u.erased_at IS NULL FOR KEY SHARE OF u
 	ON CONFLICT (customer_id, user_id) `
@@ -70,9 +70,9 @@ var (
 		WHERE m.user_id = $3 AND ` + memberInScope + ` ORDER BY c.id <> $4, m.created_at, c.id LIMIT 1`)
 )
 
-// AddMember puts a user into a company by name; false when it is there already.
-func (s *Store) AddMember(ctx context.Context, customerID, userID int64, as Given) (bool, error) {
-	n, err := s.exec(ctx, qAddMember, customerID, userID, true, as.Email, as.FirstName, as.LastName)
+// AddMember puts a user into a company by name; false when it is there already. createdBy 0 stands for the platform itself.
+func (s *Store) AddMember(ctx context.Context, customerID, userID int64, as Given, createdBy int64) (bool, error) {
+	n, err := s.exec(ctx, qAddMember, customerID, userID, true, as.Email, as.FirstName, as.LastName, createdBy)
 	return n == 1, err
 }
 
@@ -83,8 +83,8 @@ func (s *Store) IsMember(ctx context.Context, customerID, userID int64) (member 
 }
 
 // holdMembership makes a user who gets a permission in a company a member of it; ErrNoRows when it was erased meanwhile.
-func (s *Store) holdMembership(ctx context.Context, customerID int64, u *User) error {
-	return s.must(ctx, qHoldMembership, customerID, u.ID, false, u.Email, u.FirstName, u.LastName)
+func (s *Store) holdMembership(ctx context.Context, customerID int64, u *User, createdBy int64) error {
+	return s.must(ctx, qHoldMembership, customerID, u.ID, false, u.Email, u.FirstName, u.LastName, createdBy)
 }
 
 // releaseMembership takes a user who was in a company only by permissions out of it with the last

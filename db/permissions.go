@@ -168,7 +168,7 @@ const PermissionsUserAccount = "permissions_user_account"
 // InsertPermission grants a role on an account and makes the user, as the giver knows it, a member of its company.
 // createdBy 0 stands for the platform itself. ErrNoRows: the user was erased meanwhile.
 func (s *Store) InsertPermission(ctx context.Context, a *Account, u *User, roleID int64, disabled bool, createdBy int64) (id int64, err error) {
-	if err := s.holdMembership(ctx, a.CustomerID, u); err != nil {
+	if err := s.holdMembership(ctx, a.CustomerID, u, createdBy); err != nil {
 		return 0, err
 	}
 	err = s.get(ctx, &id, qInsertPermission, a.ID, u.ID, roleID, disabled, createdBy)

@@ -216,7 +216,8 @@ var examples = map[query]example{
 	qDropDocumentBlob:  few(299),
 	qDropContextBlobs:  few(299),
 	qContextIsLarge:    few(299),
-	qHideContext:       few(299),
+	qHideContext:       few(299, 0),
+	qRestoreContext:    few(299, 0, 299),
 	qHoldHidden:        few(),
 	qEraseFirst:        few(299),
 	qEraseAsked:        few(299),
@@ -379,8 +380,8 @@ var examples = map[query]example{
 	qSweepMails:       sweeps(),
 
 	// memberships.go
-	qAddMember:      few(299, 7, true, "", "", ""),
-	qHoldMembership: few(299, 7, true, "", "", ""),
+	qAddMember:      few(299, 7, true, "", "", "", 7),
+	qHoldMembership: few(299, 7, true, "", "", "", 7),
 	qLockMembership: few(299, 299),
 	qDropMembership: few(299, 299),
 	qIsMember:       few(299, 299),

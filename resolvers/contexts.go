@@ -224,29 +224,62 @@ func patched(row *db.Context, in UpdateContextInput) *db.Context {
 	return &next
 }
 
-// DeleteContextInput names a context to remove.
+// DeleteContextInput names a context to remove; with Restorable it can be brought back for a time.
 type DeleteContextInput struct {
-	ID        globalid.ID
-	IfVersion *int
+	ID         globalid.ID
+	IfVersion  *int
+	Restorable *bool
 }
 
 // DeleteContextPayload is what DeleteContext removed.
 type DeleteContextPayload struct{ DeletedID globalid.ID }
 
-// DeleteContext removes a context with its documents, their chunks and, by a job, their originals.
+// DeleteContext removes a context with its documents, their chunks and, by a job, their originals; a restorable one 30 days later.
 func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*DeleteContextPayload, error) {
 	out := &DeleteContextPayload{}
 	err := m.changeContext(ctx, rule.DeleteContext, in.ID, audit.ContextDeleted, func(ch *changes, row *db.Context) (audit.Changes, error) {
 		if err := unchanged(row.Version, in.IfVersion); err != nil {
 			return audit.Changes{}, err
 		}
-		out.DeletedID, ch.work = row.GlobalID(), true
+		out.DeletedID = row.GlobalID()
+		if or(in.Restorable, false) {
+			return audit.Removed(row), ch.tx.HideContext(ctx, row.ID)
+		}
+		ch.work = true
 		return audit.Removed(row), ch.tx.DeleteContext(ctx, row.ID)
 	})
 	if err == nil {
 		m.Search.Forget(out.DeletedID.Int)
 	}
 	return out, err
+}
+
+// RestoreContextInput is a removed context to bring back.
+type RestoreContextInput struct{ ID globalid.ID }
+
+// RestoreContextPayload is what RestoreContext brought back.
+type RestoreContextPayload struct{ Context *db.Context }
+
+// RestoreContext brings a context back, with its documents, that was removed as restorable within the last 30 days.
+func (m Mutation) RestoreContext(ctx context.Context, in RestoreContextInput) (*RestoreContextPayload, error) {
+	c, err := m.may(ctx, rule.RestoreContext)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("Context", "id")
+	if err != nil {
+		return nil, err
+	}
+	out := &RestoreContextPayload{}
+	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		row, err := tx.RestoreContext(ctx, c.desk(), id)
+		if err != nil {
+			return missing(err, "deleted context", id)
+		}
+		// Documents whose turn came meanwhile wait for it.
+		out.Context, ch.work = row, true
+		return ch.audit(c.CustomerID, audit.ContextRestored, row, audit.Created(row))
+	})
 }
 
 // ShareContextInput says who may see a context, and its icon.

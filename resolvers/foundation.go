@@ -141,7 +141,7 @@ func admitFirst(ctx context.Context, tx *db.Store, customer *db.Customer, f Foun
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.AddMember(ctx, customer.ID, person.ID, f.admin()); err != nil {
+	if _, err := tx.AddMember(ctx, customer.ID, person.ID, f.admin(), 0); err != nil {
 		return nil, err
 	}
 	return tx.User(ctx, customer.Lineage.Subtree(), person.ID)

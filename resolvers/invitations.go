@@ -28,12 +28,17 @@ func (e MeEdges) Invitations(ctx context.Context, _ *Me) ([]*db.Invitation, erro
 	return e.Store.InvitationsTo(ctx, c.UserID)
 }
 
-// InvitationEdges resolves the edge of an invitation.
+// InvitationEdges resolves the edges of an invitation.
 type InvitationEdges struct{ *Resolver }
 
 // Customer is the company that invites.
 func (e InvitationEdges) Customer(ctx context.Context, obj *db.Invitation) (*db.CustomerRef, error) {
 	return obj.Customer(ctx, e.Store)
+}
+
+// Inviter is who has added the person; nil for the platform, and for who is not within reach.
+func (e InvitationEdges) Inviter(ctx context.Context, obj *db.Invitation) (*db.User, error) {
+	return obj.Inviter(ctx, e.Store, reach(ctx))
 }
 
 // GetInvitation gives one invitation of a company within reach.

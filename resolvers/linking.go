@@ -132,7 +132,7 @@ func (r *Resolver) admit(ctx context.Context, ch *changes, p *db.ProviderAtWork,
 	if p := problem.From(err); err == nil || p.Code != problem.Forbidden || p.Reason == errSuspended.Reason {
 		return unlessSuspended(err)
 	}
-	added, err := ch.tx.AddMember(ctx, p.CustomerID, person.ID, as)
+	added, err := ch.tx.AddMember(ctx, p.CustomerID, person.ID, as, 0)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (r *Resolver) admitUser(ctx context.Context, ch *changes, customer *db.Cust
 	if err != nil {
 		return nil, false, err
 	}
-	if added, err = ch.tx.AddMember(ctx, customer.ID, person.ID, who); err != nil {
+	if added, err = ch.tx.AddMember(ctx, customer.ID, person.ID, who, ch.actor()); err != nil {
 		return nil, false, err
 	}
 	if added && !person.HasPassword {

@@ -63,6 +63,12 @@ type ContextPath struct {
 	ContextID int64 `path:"contextId" doc:"The context's id"`
 }
 
+// DeleteContextPath names a context to delete.
+type DeleteContextPath struct {
+	ContextPath
+	Restorable bool `query:"restorable" doc:"Keeps it for 30 days, in which it can be restored; until then its documents count against the limits"`
+}
+
 func (p *ContextPath) id() globalid.ID { return globalid.ID{Int: p.ContextID} }
 
 type createContextInput struct {
@@ -126,11 +132,22 @@ func (a *api) registerContexts() {
 	}, a.updateContext)
 	add(a, operation{
 		id: "deleteContext", conditions: byMatch, rule: rule.DeleteContext, method: http.MethodDelete, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
-		summary: "Delete a context", description: "Removes the context, its documents and their embeddings.",
+		summary: "Delete a context", description: "Removes the context, its documents and their embeddings: for good, or, with restorable, so that it can be restored for 30 days.",
 		names: map[string]string{"id": "contextId"},
-	}, func(ctx context.Context, in *ContextPath) (*one[gone], error) {
-		_, err := a.mutations().DeleteContext(ctx, resolvers.DeleteContextInput{ID: in.id(), IfVersion: ifMatch(ctx)})
+	}, func(ctx context.Context, in *DeleteContextPath) (*one[gone], error) {
+		_, err := a.mutations().DeleteContext(ctx, resolvers.DeleteContextInput{ID: in.id(), IfVersion: ifMatch(ctx), Restorable: &in.Restorable})
 		return &one[gone]{gone{true}}, err
+	})
+	add(a, operation{
+		id: "restoreContext", rule: rule.RestoreContext, method: http.MethodPost, path: "/context/restore/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		summary: "Restore a deleted context", description: "Brings a context back, with its documents, as it was, that was deleted as a restorable one within the last 30 days.",
+		names: map[string]string{"id": "contextId"},
+	}, func(ctx context.Context, in *ContextPath) (*tagged[contextBody], error) {
+		out, err := a.mutations().RestoreContext(ctx, resolvers.RestoreContextInput{ID: in.id()})
+		if err != nil {
+			return nil, err
+		}
+		return contextAnswer(ctx, out.Context, nil)
 	})
 	add(a, operation{
 		id: "shareContext", conditions: byMatch, rule: rule.ShareContext, method: http.MethodPut, path: "/context/share/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},

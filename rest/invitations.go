@@ -21,11 +21,12 @@ type Invitation struct {
 	Status     string    `json:"status" enum:"pending,accepted,declined,expired,withdrawn" doc:"What has become of it"`
 	CreatedAt  time.Time `json:"createdAt" doc:"When the person was added"`
 	ExpiresAt  time.Time `json:"expiresAt" doc:"Until when it can be accepted; signing in to the company accepts it even after that"`
+	InvitedBy  *int64    `json:"invitedBy" doc:"Who has added the person; null where the platform did"`
 }
 
 func invitationOf(i *db.Invitation) Invitation {
 	return Invitation{
-		ID: i.ID, CustomerID: i.CustomerID, Email: i.Email, Status: strings.ToLower(i.Status), CreatedAt: i.CreatedAt.UTC(), ExpiresAt: i.ExpiresAt.UTC(),
+		ID: i.ID, CustomerID: i.CustomerID, Email: i.Email, Status: strings.ToLower(i.Status), CreatedAt: i.CreatedAt.UTC(), ExpiresAt: i.ExpiresAt.UTC(), InvitedBy: i.InvitedBy,
 	}
 }
 

@@ -19,7 +19,7 @@ func grow(s *platform.Platform, parent int64, customers, users int) {
 		s.SQL(`INSERT INTO billing (customer_id) VALUES ($1)`, id)
 		s.SQL(`INSERT INTO roles (application_id, customer_id, name) VALUES (1, $1, 'Own')`, id)
 		s.SQL(`WITH u AS (INSERT INTO users (email, first_name) SELECT 'grown' || $1::bigint || '.' || n || '@grown.example', 'G' FROM generate_series(1, $2) n RETURNING id, email),
-			m AS (INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) SELECT $1, id, email, 'G', '' FROM u),
+			m AS (INSERT INTO memberships (customer_id, user_id, email, first_name, last_name, created_by) SELECT $1, id, email, 'G', '', id FROM u),
 			k AS (INSERT INTO api_keys (client_id, customer_id, user_id) SELECT 'grown' || id, $1, id FROM u)
 			INSERT INTO permissions (account_id, user_id, role_id, created_by) SELECT a.id, u.id, r.id, u.id FROM u, accounts a
 			JOIN app_instances i ON i.id = a.app_instance_id JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND r.name = 'Viewer'

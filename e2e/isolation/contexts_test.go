@@ -35,6 +35,13 @@ func (a *ask) freshContext() int64 {
 	})
 }
 
+// aDeletedContext is a context that was deleted and can be brought back.
+func (a *ask) aDeletedContext() int64 {
+	id := a.freshContext()
+	a.SQL(`UPDATE contexts SET removed_at = now(), erase_at = now() + interval '1 day' WHERE id = $1`, id)
+	return id
+}
+
 // freshToolContext is a context with a tool that runs an agent of the target company.
 func (a *ask) freshToolContext() int64 {
 	return a.or(func() int64 {
@@ -122,6 +129,7 @@ func contextRows() []restRow {
 		{op: "getContext", path: onContext, want: onDesk},
 		{op: "updateContext", path: onContext, body: contextBodyOf, want: onDesk},
 		{op: "deleteContext", path: onContext, want: onDesk},
+		{op: "restoreContext", path: func(a *ask) []any { return []any{a.aDeletedContext()} }, want: onDesk},
 		{op: "shareContext", path: onContext, body: func(*ask) any { return object{"shareState": 1} }, want: onDesk},
 		{op: "uploadDocument", path: onContext, form: []platform.Part{{Field: "file", Name: "a.txt", Content: []byte("some text")}}, want: onDesk},
 		{op: "getContextSettings", path: onContext, want: onDesk},
@@ -188,6 +196,7 @@ func contextGraphRows() []graphRow {
 		}, shared),
 		mutate("updateContext", `context { name }`, func(a *ask) object { return object{"id": a.freshContext(), "name": a.unique()} }, onDesk),
 		mutate("deleteContext", `deletedId`, one((*ask).freshContext), onDesk),
+		mutate("restoreContext", `context { name }`, one((*ask).aDeletedContext), onDesk),
 		mutate("shareContext", `context { shareState }`, func(a *ask) object { return object{"id": a.freshContext(), "shareState": 1} }, onDesk),
 		mutate("uploadDocument", `document { originalName }`, func(a *ask) object {
 			return object{"contextId": a.freshContext(), "file": nil}

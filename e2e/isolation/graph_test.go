@@ -164,7 +164,7 @@ func edgeRows() []graphRow {
 		edge("Customer.usage", `usage { name used limit }`),
 		edge("Usage.limitedBy", `usage { limitedBy { name } }`),
 		edge("Customer.roles", `roles { name }`),
-		edge("Customer.invitations Invitation.customer", `invitations { email status customer { name } }`),
+		edge("Customer.invitations Invitation.customer Invitation.inviter", `invitations { email status customer { name } inviter { email } }`),
 		edge("Customer.secrets Secret.customer", `secrets { name customer { name } }`),
 		edge("Customer.apiKeys", `apiKeys { nodes { name clientId } totalCount }`),
 		edge("ApiKey.user ApiKey.customer", `apiKeys { nodes { user { email } customer { name } } }`),

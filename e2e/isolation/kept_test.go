@@ -23,6 +23,7 @@ var used = map[string]string{
 	"requestEmailChange": "a link", "changePassword": "a password", "revokeOtherSessions": "which sessions end",
 	"createUsers": "each as createUser: TestBulk", "createPermissions": "each as createPermission: TestBulk", "removeUsers": "who leaves",
 	"verifyIdentityDomain": "what to ask the DNS for",
+	"deleteContext":        "how it goes: TestDeletedContextsComeBack",
 	"uploadDocument":       "a file", "startRun": "a run's input", "cancelRun": "the key of a run",
 	"testWebhookDestination": "the type of a delivery", "recoverWebhookDeliveries": "which deliveries",
 }

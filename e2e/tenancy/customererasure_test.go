@@ -110,6 +110,10 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	}
 	s.Settle(assistant, searched)
 	s.SQL(`INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) SELECT id, user_id, 'quill', 'LEXICAL', 3, .5 FROM contexts WHERE id = $1`, searched)
+	removed := s.NewContext(assistant, "Quills of before")
+	s.Upload(assistant, removed, "quill.txt", []byte("Quill."))
+	s.Settle(assistant, removed)
+	s.Must(http.StatusOK, "DELETE", fmt.Sprintf("/context/%d?restorable=true", removed), assistant, nil)
 	agent := s.Publish(builder, platform.Greeter)
 	s.Poll(builder, s.Start(builder, agent, map[string]any{"name": "Quill"}))
 	s.Mutate(builder, "deleteAgent", "deletedId", map[string]any{"id": s.Publish(builder, platform.Greeter)})

@@ -41,7 +41,7 @@ const (
 	parityKeys = `query($c: ID) { customer(id: $c) { apiKeys(first: 200) { nodes { id: databaseId clientId name features allowedAddresses
 		createdAt expiresAt revokedAt lastUsedAt user { databaseId } customer { databaseId } } } } }`
 	parityUsage       = `query($c: ID) { customer(id: $c) { usage { name used limit limitedBy { id: databaseId name regionId level } } } }`
-	parityInvitations = `query($c: ID) { customer(id: $c) { invitations { id: databaseId email status createdAt expiresAt customer { databaseId } } } }`
+	parityInvitations = `query($c: ID) { customer(id: $c) { invitations { id: databaseId email status createdAt expiresAt invitedBy customer { databaseId } } } }`
 	parityRoles       = `query($c: ID) { roles(customerId: $c) { ` + parityRole + ` } }`
 	parityProviders   = `query($c: ID) { customer(id: $c) { identityProviders { id: databaseId name issuer clientId domains
 		claims { domain status recordName recordValue provenAt checkedAt missingSince } defaultRole { databaseId } required enabled redirectUri backchannelLogoutUri createdAt updatedAt customer { databaseId } } } }`

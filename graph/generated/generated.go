@@ -199,6 +199,7 @@ type IdentityProviderResolver interface {
 	Customer(ctx context.Context, obj *db.IdentityProvider) (*db.CustomerRef, error)
 }
 type InvitationResolver interface {
+	Inviter(ctx context.Context, obj *db.Invitation) (*db.User, error)
 	Customer(ctx context.Context, obj *db.Invitation) (*db.CustomerRef, error)
 }
 type LateMailResolver interface {
@@ -260,6 +261,7 @@ type MutationResolver interface {
 	CreateContext(ctx context.Context, input resolvers.CreateContextInput) (*resolvers.CreateContextPayload, error)
 	UpdateContext(ctx context.Context, input resolvers.UpdateContextInput) (*resolvers.UpdateContextPayload, error)
 	DeleteContext(ctx context.Context, input resolvers.DeleteContextInput) (*resolvers.DeleteContextPayload, error)
+	RestoreContext(ctx context.Context, input resolvers.RestoreContextInput) (*resolvers.RestoreContextPayload, error)
 	ShareContext(ctx context.Context, input resolvers.ShareContextInput) (*resolvers.ShareContextPayload, error)
 	UploadDocument(ctx context.Context, input resolvers.UploadDocumentInput) (*resolvers.UploadDocumentPayload, error)
 	UpdateDocument(ctx context.Context, input resolvers.UpdateDocumentInput) (*resolvers.UpdateDocumentPayload, error)
@@ -2218,6 +2220,10 @@ type Invitation implements Node {
   createdAt: DateTime!
   "Until when it can be accepted; signing in to the company accepts it even after that."
   expiresAt: DateTime!
+  "Id of who has added the person; null where the platform did."
+  invitedBy: Int
+  "Who has added the person; null where the platform did, and for who is not within reach."
+  inviter: User
   "The company."
   customer: CustomerRef!
 }
@@ -3467,8 +3473,10 @@ type Mutation {
   ` + "`" + `reprocessContext` + "`" + `); another ` + "`" + `embeddingModel` + "`" + ` has all documents processed anew at once. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
   updateContext("The change." input: UpdateContextInput!): UpdateContextPayload @needs(app: [ASSISTANT], right: "context.write")
-  "Removes a context with its documents. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  "Removes a context with its documents, for good, or, as a restorable one, so that ` + "`" + `restoreContext` + "`" + ` brings it back for 30 days. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   deleteContext("The context." input: DeleteContextInput!): DeleteContextPayload @needs(app: [ASSISTANT], right: "context.write")
+  "Brings a context back, with its documents, as it was, that was deleted as a restorable one within the last 30 days. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  restoreContext("The context." input: RestoreContextInput!): RestoreContextPayload @needs(app: [ASSISTANT], right: "context.write")
   "Makes a context private or shared. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   shareContext("The context." input: ShareContextInput!): ShareContextPayload @needs(app: [ASSISTANT], right: "context.write")
   """
@@ -4631,6 +4639,20 @@ input DeleteContextInput {
   id: ID!
   "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
   ifVersion: Int
+  "Keeps it for 30 days, in which ` + "`" + `restoreContext` + "`" + ` brings it back; until then its documents count against the limits. At once and for good when left out."
+  restorable: Boolean
+}
+
+"A deleted context to bring back."
+input RestoreContextInput {
+  "The context."
+  id: ID!
+}
+
+"What ` + "`" + `restoreContext` + "`" + ` brought back."
+type RestoreContextPayload {
+  "The context."
+  context: Context!
 }
 
 "The removed context."
@@ -6507,6 +6529,20 @@ func (ec *executionContext) field_Mutation_restoreAgent_args(ctx context.Context
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.RestoreAgentInput, error) {
 			return ec.unmarshalNRestoreAgentInput2canopyᚋresolversᚐRestoreAgentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_restoreContext_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RestoreContextInput, error) {
+			return ec.unmarshalNRestoreContextInput2canopyᚋresolversᚐRestoreContextInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -14306,6 +14342,39 @@ func (ec *executionContext) _Invitation_expiresAt(ctx context.Context, field gra
 	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.ExpiresAt)
 }
 
+func (ec *executionContext) _Invitation_invitedBy(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.InvitedBy)
+}
+
+func (ec *executionContext) _Invitation_inviter(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_inviter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Invitation().Inviter(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_inviter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Invitation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Invitation_customer(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -16639,6 +16708,47 @@ func (ec *executionContext) fieldContext_Mutation_deleteContext(ctx context.Cont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_restoreContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_restoreContext(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RestoreContext(ctx, fc.Args["input"].(resolvers.RestoreContextInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RestoreContextPayload) graphql.Marshaler {
+			return ec.marshalORestoreContextPayload2ᚖcanopyᚋresolversᚐRestoreContextPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_restoreContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_restoreContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -20818,6 +20928,35 @@ func (ec *executionContext) _RestoreAgentPayload_agent(ctx context.Context, fiel
 func (ec *executionContext) fieldContext_RestoreAgentPayload_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "RestoreAgentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RestoreContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreContextPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreContextPayload_context(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Context, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
+			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreContextPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RestoreContextPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -26560,7 +26699,7 @@ func (ec *executionContext) unmarshalInputDeleteContextInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "ifVersion"}
+	fieldsInOrder := [...]string{"id", "ifVersion", "restorable"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -26581,6 +26720,13 @@ func (ec *executionContext) unmarshalInputDeleteContextInput(ctx context.Context
 				return it, err
 			}
 			it.IfVersion = data
+		case "restorable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("restorable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Restorable = data
 		}
 	}
 	return it, nil
@@ -27845,6 +27991,36 @@ func (ec *executionContext) unmarshalInputResendWebhookDeliveryInput(ctx context
 
 func (ec *executionContext) unmarshalInputRestoreAgentInput(ctx context.Context, obj any) (resolvers.RestoreAgentInput, error) {
 	var it resolvers.RestoreAgentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRestoreContextInput(ctx context.Context, obj any) (resolvers.RestoreContextInput, error) {
+	var it resolvers.RestoreContextInput
 	if obj == nil {
 		return it, nil
 	}
@@ -35074,6 +35250,16 @@ func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "invitedBy":
+			out.Values[i] = ec._Invitation_invitedBy(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "inviter":
+			out.Values[i] = ec._Invitation_inviter(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "customer":
 			out.Values[i] = ec._Invitation_customer(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -35691,6 +35877,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteContext":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteContext(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "restoreContext":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_restoreContext(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -37470,6 +37663,45 @@ func (ec *executionContext) _RestoreAgentPayload(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("RestoreAgentPayload")
 		case "agent":
 			out.Values[i] = ec._RestoreAgentPayload_agent(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var restoreContextPayloadImplementors = []string{"RestoreContextPayload"}
+
+func (ec *executionContext) _RestoreContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreContextPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreContextPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreContextPayload")
+		case "context":
+			out.Values[i] = ec._RestoreContextPayload_context(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -43143,6 +43375,11 @@ func (ec *executionContext) unmarshalNRestoreAgentInput2canopyᚋresolversᚐRes
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNRestoreContextInput2canopyᚋresolversᚐRestoreContextInput(ctx context.Context, v any) (resolvers.RestoreContextInput, error) {
+	res, err := ec.unmarshalInputRestoreContextInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
 	res, err := ec.unmarshalInputRestoreCustomerInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -45330,6 +45567,13 @@ func (ec *executionContext) marshalORestoreAgentPayload2ᚖcanopyᚋresolversᚐ
 		return graphql.Null
 	}
 	return ec._RestoreAgentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreContextPayload2ᚖcanopyᚋresolversᚐRestoreContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreContextPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreContextPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalORestoreCustomerPayload2ᚖcanopyᚋresolversᚐRestoreCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreCustomerPayload) graphql.Marshaler {

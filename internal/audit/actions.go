@@ -107,6 +107,7 @@ var (
 	ContextShared       = action("context.shared", "A context is made private or shared.")
 	ContextReprocessed  = action("context.reprocessed", "The documents of a context are processed anew.")
 	ContextDeleted      = action("context.deleted", "A context is removed with its documents.")
+	ContextRestored     = action("context.restored", "A removed context is brought back, with its documents.")
 	DocumentUploaded    = action("document.uploaded", "A document is uploaded.")
 	DocumentUpdated     = action("document.updated", "The name or the attributes of a document change.")
 	DocumentReprocessed = action("document.reprocessed", "A document is processed anew.")

@@ -136,6 +136,7 @@ var (
 	CreateContext                    = &Rule{Field: "Mutation.createContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	UpdateContext                    = &Rule{Field: "Mutation.updateContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	DeleteContext                    = &Rule{Field: "Mutation.deleteContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
+	RestoreContext                   = &Rule{Field: "Mutation.restoreContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ShareContext                     = &Rule{Field: "Mutation.shareContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	UploadDocument                   = &Rule{Field: "Mutation.uploadDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	UpdateDocument                   = &Rule{Field: "Mutation.updateDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
@@ -307,6 +308,7 @@ var all = []*Rule{
 	CreateContext,
 	UpdateContext,
 	DeleteContext,
+	RestoreContext,
 	ShareContext,
 	UploadDocument,
 	UpdateDocument,

@@ -1366,6 +1366,8 @@ type DeleteContextInput struct {
 	ID string `json:"id"`
 	// The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out.
 	IfVersion *int `json:"ifVersion,omitzero"`
+	// Keeps it for 30 days, in which `restoreContext` brings it back; until then its documents count against the limits. At once and for good when left out.
+	Restorable *bool `json:"restorable,omitzero"`
 }
 
 // DeleteContextPayload: The removed context.
@@ -1872,6 +1874,10 @@ type Invitation struct {
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	// Until when it can be accepted; signing in to the company accepts it even after that.
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	// Id of who has added the person; null where the platform did.
+	InvitedBy *int `json:"invitedBy,omitzero"`
+	// Who has added the person; null where the platform did, and for who is not within reach.
+	Inviter *User `json:"inviter,omitzero"`
 	// The company.
 	Customer *CustomerRef `json:"customer,omitzero"`
 }
@@ -2417,6 +2423,18 @@ type RestoreAgentInput struct {
 type RestoreAgentPayload struct {
 	// The agent.
 	Agent *Agent `json:"agent,omitzero"`
+}
+
+// RestoreContextInput: A deleted context to bring back.
+type RestoreContextInput struct {
+	// The context.
+	ID string `json:"id"`
+}
+
+// RestoreContextPayload: What `restoreContext` brought back.
+type RestoreContextPayload struct {
+	// The context.
+	Context *Context `json:"context,omitzero"`
 }
 
 // RestoreCustomerInput: A deleted company.

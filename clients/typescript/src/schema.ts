@@ -1341,6 +1341,8 @@ export interface DeleteContextInput {
   id: string | number;
   /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
   ifVersion?: number | null | undefined;
+  /** Keeps it for 30 days, in which `restoreContext` brings it back; until then its documents count against the limits. At once and for good when left out. */
+  restorable?: boolean | null | undefined;
 }
 
 /** The removed context. */
@@ -1840,6 +1842,10 @@ export interface Invitation {
   createdAt: DateTime;
   /** Until when it can be accepted; signing in to the company accepts it even after that. */
   expiresAt: DateTime;
+  /** Id of who has added the person; null where the platform did. */
+  invitedBy: number | null;
+  /** Who has added the person; null where the platform did, and for who is not within reach. */
+  inviter: User | null;
   /** The company. */
   customer: CustomerRef;
 }
@@ -2380,6 +2386,18 @@ export interface RestoreAgentInput {
 export interface RestoreAgentPayload {
   /** The agent. */
   agent: Agent;
+}
+
+/** A deleted context to bring back. */
+export interface RestoreContextInput {
+  /** The context. */
+  id: string | number;
+}
+
+/** What `restoreContext` brought back. */
+export interface RestoreContextPayload {
+  /** The context. */
+  context: Context;
 }
 
 /** A deleted company. */
