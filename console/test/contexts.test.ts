@@ -67,10 +67,17 @@ test("a context from its first document to the place of a sentence, and its end"
   await page.getByRole("heading", { name: "Delete this context" }).waitFor();
   await accessible(page, "context-settings");
   await page.getByRole("button", { name: "Delete the context" }).click();
-  const dialog = page.getByRole("dialog", { name: "Delete Harbour office?" });
-  assert.equal(await dialog.getByRole("button", { name: "Delete the context" }).isDisabled(), true);
+  await page.getByText("Harbour office is deleted. It can be brought back for 30 days.").waitFor();
+  await page.getByRole("option", { name: /Harbour office/ }).waitFor({ state: "detached" });
+  await accessible(page, "context-deleted");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("option", { name: /Harbour office/ }).click();
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("button", { name: "Delete it for good" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete Harbour office for good?" });
+  assert.equal(await dialog.getByRole("button", { name: "Delete it for good" }).isDisabled(), true);
   await dialog.getByLabel("Type “Harbour office” to go on").fill("Harbour office");
-  await dialog.getByRole("button", { name: "Delete the context" }).click();
+  await dialog.getByRole("button", { name: "Delete it for good" }).click();
   await page.getByRole("heading", { name: "No context yet" }).waitFor();
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { graph } from "./made.js";
 import { accessible, ada, greta, open, signIn, url } from "./visit.js";
 
 async function at(page: Awaited<ReturnType<typeof open>>, name: string) {
@@ -51,11 +52,21 @@ test("move a company, after what changes was shown", async (t) => {
   const panel = await at(page, "Dune Retail");
   await panel.getByRole("link", { name: "Move" }).click();
   const move = page.getByRole("region", { name: "Move Dune Retail" });
-  await move.getByLabel("Find the new place by name").fill("dune");
-  await move.getByText("No company goes by “dune”").waitFor(); // not below itself
-  await move.getByLabel("Find the new place by name").fill("alpine hydro");
+  const find = move.getByLabel("Find the new place by name");
+  await find.fill("dune");
+  await move.getByRole("option", { name: /Dune Retail/ }).first().click();
+  await move.getByText("Dune Retail can’t be put below itself.").waitFor();
+  assert.ok(await move.getByRole("button", { name: "Move it" }).isDisabled());
+  await find.fill("");
+  await move.getByRole("treeitem", { name: "Northwind Group" }).click();
+  await move.getByText("Dune Retail is below Northwind Group already.").waitFor();
+  await find.fill("alpine hydro");
   await move.getByRole("option", { name: /Alpine Hydro/ }).click();
-  await move.getByText("Its place will be Northwind Group/Alpine Energy/Alpine Hydro/Dune Retail").waitFor();
+  const changes = move.getByRole("region", { name: "What will change" });
+  await changes.getByText("Its place will be Northwind Group/Alpine Energy/Alpine Hydro/Dune Retail").waitFor();
+  await changes.getByText(/of Alpine Energy: .*Greta Huber \(Owner\)/).waitFor();
+  await changes.getByText("Nobody loses it.").waitFor();
+  await changes.getByText("No identity provider serves it").waitFor();
   await accessible(page, "move");
   await move.getByRole("button", { name: "Move it" }).click();
   const details = page.getByRole("region", { name: "Dune Retail", exact: true });
@@ -64,6 +75,30 @@ test("move a company, after what changes was shown", async (t) => {
   assert.equal(await page.getByRole("treeitem", { name: "Dune Retail", level: 2 }).count(), 0);
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("treeitem", { name: "Dune Retail", level: 2 }).waitFor();
+});
+
+test("what a move changes is worked out: who gains and loses it, rights to create, limits that do not fit", async (t) => {
+  const { customers: { nodes } } = await graph<{ customers: { nodes: { id: string; databaseId: number; name: string }[] } }>(ada, "{ customers(first: 100) { nodes { id databaseId name } } }", {});
+  const of = (name: string) => nodes.find((one) => one.name === name)!;
+  await graph(ada, "mutation($input: SetLimitsInput!) { setLimits(input: $input) { customer { id } } }", { input: { customerId: of("Dune Retail").id, limits: [{ name: "USERS", limit: 3 }] } });
+  await graph(ada, "mutation($input: UpdateCustomerInput!) { updateCustomer(input: $input) { customer { id } } }", { input: { customerId: of("Dune Retail").id, descendantsCanAdd: false } });
+  const page = await open(t, { width: 390, complaints: /status of (403|503)/ });
+  await signIn(page, ada, `/console/companies/${of("Alpine Energy").databaseId}/move?to=${of("Dune Retail").databaseId}`);
+  const changes = page.getByRole("region", { name: "What will change" });
+  await changes.getByText(/companies below it move along/).waitFor();
+  await changes.getByText("and not there: Dune Retail does not let those below it").waitFor();
+  await changes.getByText(/of Dune Retail/).first().waitFor();
+  await changes.getByRole("row", { name: /^People/ }).getByText("does not fit").waitFor();
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the screen");
+  await accessible(page, "move-telephone");
+  await page.getByRole("button", { name: "Move it" }).click();
+  await page.getByRole("alert").getByText("You are not allowed to do this").waitFor();
+
+  // What changes there is not known while the platform is away.
+  await page.route("**/graphql", (route) => (route.request().postData()?.includes("WhoReaches") ? route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"title":"Away","status":503}' }) : route.continue()));
+  await page.reload();
+  await changes.getByRole("button", { name: "Try again" }).first().waitFor();
+  await page.unrouteAll({ behavior: "wait" });
 });
 
 test("limits and what is used of them; who may set them", async (t) => {

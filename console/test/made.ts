@@ -26,3 +26,15 @@ export async function made(by: Person, name: string, diagram: object, published 
   if (published) await graph(by, "mutation($id: ID!) { publishAgent(input: { id: $id }) { agent { id } } }", { id: agent.id });
   return agent;
 }
+
+/** Makes somebody a viewer of companies' tenant management, which invites whoever is new there. */
+export async function added(by: Person, email: string, companies: readonly string[]): Promise<void> {
+  const { roles } = await graph<{ roles: { id: string; name: string; application: { code: string } }[] }>(by, "{ roles { id name application { code } } }", {});
+  const role = roles.find(({ name, application }) => name === "Viewer" && application.code === "tenant")!;
+  for (const search of companies) {
+    const { customers: { nodes } } = await graph<{ customers: { nodes: { name: string; accounts: { nodes: { id: string; application: { code: string } }[] } }[] } }>(
+      by, "query($search: String!) { customers(filter: { search: $search }) { nodes { name accounts { nodes { id application { code } } } } } }", { search });
+    const account = nodes.find(({ name }) => name === search)!.accounts.nodes.find(({ application }) => application.code === "tenant")!;
+    await graph(by, "mutation($input: CreatePermissionInput!) { createPermission(input: $input) { permission { id } } }", { input: { accountId: account.id, roleId: role.id, email } });
+  }
+}

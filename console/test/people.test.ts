@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { added } from "./made.js";
 import { accessible, ada, greta, linkFor, mira, open, signIn, url } from "./visit.js";
 
 test("people by name, company and password, and one of them", async (t) => {
@@ -97,6 +98,30 @@ test("a hundred pasted invitations, and what became of each", async (t) => {
   assert.match(report[99]!, /^mira@alpine\.example\t/);
   await accessible(page, "invited-many");
   assert.equal((await panel.getByLabel("Who").inputValue()).trim().split("\n").length, 1);
+});
+
+test("take somebody out of a company, and take that back: the permissions are there again", async (t) => {
+  await added(greta, "gone@alpine.example", ["Alpine Energy"]);
+  const page = await open(t, { complaints: /ERR_FAILED/ });
+  await signIn(page, greta, "/console/people?find=gone");
+  const row = page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /gone@alpine/ });
+  await row.click();
+  const person = page.getByRole("region", { name: "gone@alpine.example" });
+  await person.getByText("Viewer in Tenant management of Alpine Energy").waitFor();
+  await person.getByRole("button", { name: "Remove from a company" }).click();
+  const dialog = page.getByRole("dialog", { name: "Remove gone@alpine.example?" });
+  await page.route("**/graphql", (route) => route.abort());
+  await dialog.getByRole("button", { name: "Remove from a company" }).click();
+  await dialog.getByText("The platform can’t be reached").waitFor();
+  await accessible(page, "remove-failed");
+  await page.unrouteAll({ behavior: "wait" });
+  await dialog.getByRole("button", { name: "Remove from a company" }).click();
+  await row.waitFor({ state: "detached" });
+  await accessible(page, "removed");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await row.waitFor();
+  await row.click();
+  await page.getByText("Viewer in Tenant management of Alpine Energy").waitFor();
 });
 
 test("as this person sees it: their pages and rights in a company, without acting as them", async (t) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Page } from "playwright-core";
 import { codeOf } from "./codes.js";
-import { graph } from "./made.js";
+import { added, graph } from "./made.js";
 import { accessible, ada, greta, jonas, linkFor, mira, open, type Person, signIn, url } from "./visit.js";
 
 test("change one's own name, with what is wrong beside its field, and take it back", async (t) => {
@@ -125,14 +125,7 @@ test("who leaves the company that they act for is signed out there", async (t) =
 
 /** Somebody who is a viewer in companies, and has a password. */
 async function invited(email: string, companies: readonly string[]): Promise<Person> {
-  for (const search of companies) {
-    const { customers: { nodes: [company] } } = await graph<{ customers: { nodes: { id: string; accounts: { nodes: { id: string; application: { code: string } }[] } }[] } }>(
-      ada, "query($search: String!) { customers(filter: { search: $search }) { nodes { id accounts { nodes { id application { code } } } } } }", { search });
-    const account = company!.accounts.nodes.find(({ application }) => application.code === "tenant")!;
-    const { roles } = await graph<{ roles: { id: string; name: string; application: { code: string } }[] }>(ada, "{ roles { id name application { code } } }", {});
-    const role = roles.find(({ name, application }) => name === "Viewer" && application.code === "tenant")!;
-    await graph(ada, "mutation($input: CreatePermissionInput!) { createPermission(input: $input) { permission { id } } }", { input: { accountId: account.id, roleId: role.id, email } });
-  }
+  await added(ada, email, companies);
   const password = "correct horse battery staple";
   const token = new URLSearchParams(new URL(await linkFor(email)).hash.slice(1)).get("token");
   const set = await fetch(`${url}/auth/setup`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token, password }) });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { graph } from "./made.js";
+import { added, graph } from "./made.js";
 import { accessible, ada, greta, jonas, mira, open, signIn, sofia, url } from "./visit.js";
 
 test("who may do what and why; take a permission away, give another, turn it off", async (t) => {
@@ -139,6 +139,53 @@ test("an API key: its secret once, another secret, and the end of it", async (t)
   await key.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("dialog", { name: "Revoke Nightly export?" }).getByRole("button", { name: "Revoke" }).click();
   await key.getByText("This key is revoked").waitFor();
+});
+
+test("an owner makes a key for somebody else; who is no owner can't, and is told who can", async (t) => {
+  const page = await open(t, { complaints: /status of (400|403)/ });
+  await signIn(page, greta, "/console/people");
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).click();
+  await page.getByRole("region", { name: "Mira Vogel" }).getByRole("link", { name: "Make an API key for them" }).click();
+  const panel = page.getByRole("region", { name: "Create a key" });
+  const actor = panel.getByRole("combobox", { name: "Acts as" });
+  await page.waitForFunction(() => [...document.querySelectorAll("input")].some(({ value }) => value.startsWith("Mira Vogel")));
+  await actor.fill("jonas");
+  await page.getByRole("option", { name: /jonas@alpine\.example/ }).waitFor();
+  await accessible(page, "key-for");
+  await actor.fill("nobody at all");
+  await page.getByText("Nothing fits").waitFor();
+  await actor.fill("mira");
+  await page.getByRole("option", { name: /mira@alpine\.example/ }).click();
+  assert.match(page.url(), /user=\d+/);
+  await panel.getByLabel("Name").fill("Mira’s reports");
+  await panel.getByRole("button", { name: "Create" }).click();
+  await panel.getByText("Copy the secret now").waitFor();
+  const [clientId, secret] = await panel.locator("code").allInnerTexts();
+  const token = await fetch(`${url}/connect/token`, {
+    method: "POST", body: new URLSearchParams({ grant_type: "client_credentials", client_id: clientId!, client_secret: secret!, target_app: "tenant" }),
+  });
+  const { access_token } = await token.json() as { access_token: string };
+  const me = await fetch(`${url}/graphql`, { method: "POST", headers: { "Content-Type": "application/json", Authorization: `Bearer ${access_token}` }, body: JSON.stringify({ query: "{ me { email } }" }) });
+  const { data } = await me.json() as { data: unknown };
+  assert.deepEqual(data, { me: { email: mira.email } });
+
+  // Who is in the company and has not accepted it can't be acted for.
+  await added(ada, sofia.email, ["Alpine Energy"]);
+  await page.goto(`${url}/console/keys/new`);
+  await actor.fill("sofia");
+  await page.getByRole("option", { name: /sofia/ }).click();
+  await panel.getByLabel("Name").fill("Not yet");
+  await panel.getByRole("button", { name: "Create" }).click();
+  await panel.getByText(/has not accepted the company yet/).waitFor();
+  await accessible(page, "key-not-accepted");
+
+  const admin = await open(t);
+  await signIn(admin, jonas, "/console/keys/new");
+  await admin.getByRole("region", { name: "Create a key" }).getByLabel("Name").waitFor();
+  assert.equal(await admin.getByRole("combobox", { name: "Acts as" }).count(), 0);
+  await admin.getByRole("option", { name: /Mira’s reports/ }).click();
+  await admin.getByText("It acts as somebody else").waitFor();
+  assert.equal(await admin.getByRole("button", { name: "Revoke" }).count(), 0);
 });
 
 test("the address of a key leads to it, however many there are", async (t) => {

@@ -1,5 +1,5 @@
 import { Button, Menu, Text } from "@mantine/core";
-import { IconBuilding, IconCheck, IconChevronDown } from "@tabler/icons-react";
+import { IconBuilding, IconCheck, IconChevronDown, IconMail } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk } from "../graph/hooks";
@@ -17,6 +17,7 @@ export function CompanySwitcher() {
   const { attempt } = useNotices();
   const [opened, setOpened] = useState(false);
   const { data } = useAsk(Places, {}, { pause: !opened });
+  const invited = data?.me.invitations.length ?? 0;
   const levels = new Map(data?.me.user.customers.nodes.map(({ databaseId, level }) => [databaseId, level - me.customer.level]));
   const go = (customerId: number) => attempt(async () => {
     await session.switchTo(customerId);
@@ -41,6 +42,7 @@ export function CompanySwitcher() {
             {displayName} <Text span size="xs" c="dimmed">{roleName}</Text>
           </Menu.Item>
         ))}
+        {invited > 0 && <Menu.Item leftSection={<IconMail size={16} aria-hidden />} onClick={() => navigate({ to: "/profile" })}>{text.session.invited(invited)}</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
   );

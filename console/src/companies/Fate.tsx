@@ -10,6 +10,7 @@ import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { DeleteCompany, RestoreCompany, ResumeCompany, SuspendCompany, WhatIsBelow } from "./companies.gql";
 import type { Whole } from "./company";
+import { stock } from "./place";
 
 /** What can be done to a company from above: suspend, move, delete, and each of it back. */
 export function Fate({ company }: { company: Whole }) {
@@ -99,7 +100,7 @@ function Delete({ company: { id, name }, close }: Asked) {
     close();
     offer(text.companies.deleted(name), () => restore({ input: { id } }));
   });
-  const lost = data?.customer?.usage.filter(({ name, used }) => used > 0 && !/PER_|CONCURRENT/.test(name)) ?? [];
+  const lost = data?.customer?.usage.filter(({ name, used }) => used > 0 && stock(name));
   return (
     <Dialog title={text.companies.deleteTitle(name)} close={close}>
       <form onSubmit={submit.onSubmit}>
@@ -107,8 +108,9 @@ function Delete({ company: { id, name }, close }: Asked) {
           <Text size="sm">{text.companies.deleteHint}</Text>
           <Problem error={error ?? submit.error} again={error && again} />
           <Text size="sm" fw={600}>{text.companies.deleteLost}</Text>
+          {lost?.length === 0 && <Text size="sm">{text.companies.deleteNothing}</Text>}
           <List size="sm">
-            {lost.map(({ name, used }) => (
+            {lost?.map(({ name, used }) => (
               <List.Item key={name}>{text.companies.limits[name]}: {name === "STORAGE_BYTES" ? format.bytes(used) : format.number(used)}</List.Item>
             ))}
           </List>

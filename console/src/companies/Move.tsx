@@ -1,31 +1,32 @@
-import { Button, List, Skeleton, Stack, Text, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
-import { useNavigate, useParams } from "@tanstack/react-router";
-import { useCallback, useState } from "react";
+import { Alert, Button, Skeleton, Stack, Text } from "@mantine/core";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useAsk, useChange } from "../graph/hooks";
-import { usePages } from "../graph/pages";
 import { useText } from "../text";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
-import { Rows } from "../ui/Rows";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
-import { Company, MoveCompany, PlacesToMove, type PlacesToMoveResult } from "./companies.gql";
-
-type Place = PlacesToMoveResult["customers"]["nodes"][number];
+import { MoveCompany, Moving, Place as AskPlace } from "./companies.gql";
+import { MoveChanges } from "./MoveChanges";
+import { MovePlace } from "./MovePlace";
+import { refusalOf } from "./place";
 
 /** Puts a company below another, after what that changes was shown. */
 export function Move() {
   const { text } = useText();
   const { companyId } = useParams({ from: "/inside/companies/$companyId/move" });
+  const { to, find } = useSearch({ from: "/inside/companies/$companyId/move" });
   const navigate = useNavigate();
   const { offer } = useNotices();
-  const { data, error, again } = useAsk(Company, { id: companyId });
-  const [place, setPlace] = useState<Place>();
+  const { data, error, again } = useAsk(Moving, { id: companyId });
+  const there = useAsk(AskPlace, { id: String(to) }, { pause: to === undefined });
   const move = useChange(MoveCompany);
-  const close = () => navigate({ to: "/companies/$companyId", params: { companyId }, search: true });
+  const close = () => navigate({ to: "/companies/$companyId", params: { companyId }, search: { find } });
   const company = data?.customer;
+  const found = there.data?.customer;
+  const place = found?.databaseId === to ? found : undefined;
+  const refusal = company && place && refusalOf(company, place);
   const submit = useSubmit(async () => {
     const { name, parent } = company!;
     await move({ input: { id: companyId, parentId: place!.id } });
@@ -36,25 +37,18 @@ export function Move() {
     <SidePanel title={company ? text.companies.moveTitle(company.name) : text.companies.move} close={close}>
       <form onSubmit={submit.onSubmit}>
         <Stack>
-          <Problem error={error ?? submit.error} again={error && again} />
+          <Problem error={error ?? there.error} again={error ? again : there.again} />
           {!company && !error && <Skeleton height={200} />}
           {company && (
             <>
               <Text size="sm">{text.companies.moveHint}</Text>
-              <Picker chosen={place} choose={setPlace} not={company.path} />
-              {place && (
-                <div>
-                  <Text size="sm" fw={600}>{text.companies.moveChange}</Text>
-                  <List size="sm">
-                    <List.Item>{text.companies.movePath} {place.path}/{company.name}</List.Item>
-                    <List.Item>{text.companies.moveReach}</List.Item>
-                    <List.Item>{text.companies.moveLimits}</List.Item>
-                    {company.canAddCustomers && <List.Item>{text.companies.moveFlags}</List.Item>}
-                  </List>
-                </div>
-              )}
+              <MovePlace at={to} choose={(to) => navigate({ to: ".", search: { find, to }, replace: true })} />
+              {place && <Text size="sm" fw={600}>{text.companies.moveBelow(place.name)}</Text>}
+              {place && refusal && <Alert color="yellow" role="status">{text.companies.moveNot[refusal](company.name, place.name)}</Alert>}
+              {place && !refusal && <MoveChanges mover={company} place={place} />}
+              <Problem error={submit.error} />
               <Foot>
-                <Button type="submit" disabled={!place} loading={submit.busy}>{text.companies.moveDo}</Button>
+                <Button type="submit" disabled={!place || refusal !== undefined} loading={submit.busy}>{text.companies.moveDo}</Button>
                 <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
               </Foot>
             </>
@@ -62,37 +56,5 @@ export function Move() {
         </Stack>
       </form>
     </SidePanel>
-  );
-}
-
-/** Finds a company by its name; none that is the one to move, or below it. */
-function Picker({ chosen, choose, not }: { chosen: Place | undefined; choose: (place: Place) => void; not: string }) {
-  const { text } = useText();
-  const [words, setWords] = useState("");
-  const [search] = useDebouncedValue(words.trim(), 200);
-  return (
-    <>
-      <TextInput label={text.companies.moveFind} value={words} autoComplete="off" onChange={(event) => setWords(event.currentTarget.value)} />
-      {search !== "" && <Places search={search} not={not} chosen={chosen} choose={choose} />}
-      {chosen && <Text size="sm">{text.companies.moveBelow(chosen.name)}</Text>}
-    </>
-  );
-}
-
-function Places({ search, not, chosen, choose }: { search: string; not: string; chosen: Place | undefined; choose: (place: Place) => void }) {
-  const { text } = useText();
-  const pages = usePages(PlacesToMove, { search }, ({ customers }) => customers);
-  const onShow = useCallback((first: number, last: number) => pages.show(first, last), [pages]);
-  const rows = pages.rows.filter(({ path }) => path !== not && !path.startsWith(`${not}/`));
-  if (pages.error) return <Problem error={pages.error} again={() => pages.retry()} />;
-  if (pages.known && rows.length === 0) return <Text size="sm" c="dimmed">{text.companies.noneFound(search)}</Text>;
-  return (
-    <div style={{ height: 220, display: "flex" }}>
-      <Rows
-        label={text.companies.found} count={rows.length} more={pages.more} height={40} onShow={onShow} keyOf={(index) => rows[index]!.id}
-        onOpen={(index) => choose(rows[index]!)} isOpen={(index) => rows[index]!.id === chosen?.id}
-        render={(index) => <><span className="cell">{rows[index]!.name}</span><span className="cell spare quiet">{rows[index]!.path}</span></>}
-      />
-    </div>
   );
 }

@@ -18,6 +18,8 @@ export interface TreeProps {
   open: (id: number) => void;
   /** The company that is open; NaN where none is. */
   at: number;
+  /** What a screen reader calls it; the companies otherwise. */
+  label?: string;
 }
 
 /** The tree, from the caller's company down. */
@@ -27,7 +29,7 @@ export function Tree(props: TreeProps) {
   return data?.customer ? <Branches top={data.customer} {...props} /> : <Loader aria-label="…" />;
 }
 
-function Branches({ top, open, at }: TreeProps & { top: Row }) {
+function Branches({ top, open, at, label }: TreeProps & { top: Row }) {
   const { text } = useText();
   const client = useClient();
   // A new name of the top does not fold the tree.
@@ -53,12 +55,12 @@ function Branches({ top, open, at }: TreeProps & { top: Row }) {
     return true;
   };
   const { failure } = tree;
-  const alone = nodes.length === 1 && top.children.nodes.length === 0;
+  const alone = label === undefined && nodes.length === 1 && top.children.nodes.length === 0;
   return (
     <>
       {failure && <Problem error={failure.error} again={() => failure.retry()} />}
       <Rows
-        label={text.companies.tree} count={nodes.length} more={false} onShow={onShow} height={40}
+        label={label ?? text.companies.tree} count={nodes.length} more={false} onShow={onShow} height={40}
         keyOf={(index) => nodes[index]!.company.id} onOpen={(index) => open(nodes[index]!.company.databaseId)}
         isOpen={(index) => nodes[index]!.company.databaseId === at} onKey={onKey}
         tree={{ level: (index) => nodes[index]!.depth + 1, expanded }}

@@ -40,6 +40,8 @@ const billing = createRoute({
 const move = createRoute({
   getParentRoute: () => list,
   path: "/$companyId/move",
+  /** The new place. */
+  validateSearch: ({ to }: Record<string, unknown>): { to?: number | undefined } => ({ to: typeof to === "number" ? to : undefined }),
   component: lazyRouteComponent(() => import("./Move"), "Move"),
 });
 

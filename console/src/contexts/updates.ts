@@ -15,6 +15,7 @@ export const contextUpdates: UpdatesConfig[string] = {
   createContext: staleQueries("contexts", "search"),
   updateContext: staleQueries("contexts", "search"),
   shareContext: staleQueries("contexts"),
+  restoreContext: staleQueries("context", "contexts", "documents", "search"),
   deleteContext: staleQueries("contexts", "documents", "search"),
   deleteDocument: (_, __, cache) => recount(cache),
   reprocessDocument: (_, __, cache) => recount(cache),

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Fieldset, NativeSelect, Stack, Textarea, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
@@ -9,15 +9,19 @@ import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useSubmit } from "../ui/useSubmit";
+import { ActsAs } from "./ActsAs";
+import { useOwns } from "./useOwns";
 import { CreateKey } from "./keys.gql";
 import { Secret, type ShownOnce } from "./Secret";
 
 const lives = [30, 90, 365] as const; // days
 
-/** Creates an API key that acts as the caller, with all of their rights or some. */
+/** Creates an API key that acts as the caller, or for an owner as somebody else, with all of their rights or some. */
 export function Create() {
   const { text } = useText();
   const me = useMe();
+  const owns = useOwns();
+  const { user } = useSearch({ from: "/inside/keys/new" });
   const navigate = useNavigate();
   const create = useChange(CreateKey);
   const [form, setForm] = useState<{ name: string; days: string; networks: string; features: string[] }>({ name: "", days: "90", networks: "", features: [] });
@@ -28,6 +32,7 @@ export function Create() {
     const { createApiKey } = await create({
       input: {
         name: form.name,
+        ...(user === undefined ? {} : { userId: String(user) }),
         expiresAt: form.days === "" ? null : new Date(Date.now() + Number(form.days) * 86_400_000).toISOString(),
         features: form.features.length > 0 ? form.features : null,
         allowedAddresses: networks.length > 0 ? networks : null,
@@ -46,8 +51,9 @@ export function Create() {
       ) : (
         <form onSubmit={submit.onSubmit}>
           <Stack>
-            <Problem error={submit.rest("name", "expiresAt", "allowedAddresses")} />
+            <Problem error={submit.rest("name", "userId", "expiresAt", "allowedAddresses")} />
             <TextInput label={text.keys.name} description={text.keys.nameHint} required withAsterisk={false} error={submit.fault("name")} value={form.name} onChange={(event) => setForm({ ...form, name: event.currentTarget.value })} />
+            {owns && me.can("user.read") && <ActsAs userId={user} choose={(user) => navigate({ to: "/keys/new", search: { user }, replace: true })} error={submit.fault("userId")} />}
             <NativeSelect
               label={text.keys.expiresAt} error={submit.fault("expiresAt")} value={form.days}
               data={[...lives.map((days) => ({ value: String(days), label: text.keys.inDays(days) })), { value: "", label: text.ui.never }]}
@@ -58,7 +64,7 @@ export function Create() {
               value={form.networks} onChange={(event) => setForm({ ...form, networks: event.currentTarget.value })}
             />
             <Fieldset legend={text.keys.rights}>
-              <Checkbox.Group description={text.keys.rightsHint} value={form.features} onChange={(features) => setForm({ ...form, features })} aria-label={text.keys.rights}>
+              <Checkbox.Group description={user === undefined ? text.keys.rightsHint : text.keys.theirRightsHint} value={form.features} onChange={(features) => setForm({ ...form, features })} aria-label={text.keys.rights}>
                 <Stack gap={6} mt="xs">{rights.map((right) => <Checkbox key={right} size="xs" value={right} label={right} />)}</Stack>
               </Checkbox.Group>
             </Fieldset>

@@ -14,6 +14,7 @@ import { useSubmit } from "../ui/useSubmit";
 import { When } from "../ui/When";
 import { RevokeKey, RotateKey } from "./keys.gql";
 import { Secret, type ShownOnce } from "./Secret";
+import { useOwns } from "./useOwns";
 import { type ApiKey, useKeys } from "./useKeys";
 
 /** One API key. */
@@ -38,10 +39,12 @@ export function Key() {
 function Shown({ of: key }: { of: ApiKey }) {
   const { text } = useText();
   const me = useMe();
+  const owns = useOwns();
   const { attempt } = useNotices();
   const rotate = useChange(RotateKey);
   const [secret, setSecret] = useState<ShownOnce>();
   const [revoking, setRevoking] = useState(false);
+  const mayChange = me.can("key.write") && (owns || key.user?.id === me.user.id);
   return (
     <Stack>
       {key.revokedAt && <Alert color="red">{text.keys.revokedHint}</Alert>}
@@ -55,7 +58,7 @@ function Shown({ of: key }: { of: ApiKey }) {
         [text.keys.expiresAt, <When key="expires" at={key.expiresAt} />],
         [text.keys.lastUsed, <When key="used" at={key.lastUsedAt} />],
       ]} />
-      {me.can("key.write") && !key.revokedAt && (
+      {mayChange && !key.revokedAt && (
         <Group gap="xs">
           <Button variant="default" onClick={() => attempt(async () => {
             const { rotateApiKeySecret } = await rotate({ input: { id: key.id } });
@@ -64,6 +67,7 @@ function Shown({ of: key }: { of: ApiKey }) {
           <Button variant="default" c="var(--mantine-color-error)" onClick={() => setRevoking(true)}>{text.keys.revoke}</Button>
         </Group>
       )}
+      {me.can("key.write") && !mayChange && !key.revokedAt && <Text size="sm" c="dimmed">{text.keys.ownersOnly}</Text>}
       {revoking && <Revoke of={key} close={() => setRevoking(false)} />}
     </Stack>
   );

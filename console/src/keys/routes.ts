@@ -10,6 +10,8 @@ const list = createRoute({
 const create = createRoute({
   getParentRoute: () => list,
   path: "/new",
+  /** Whom it acts as, where that is not the caller. */
+  validateSearch: ({ user }: Record<string, unknown>): { user?: number | undefined } => ({ user: typeof user === "number" ? user : undefined }),
   component: lazyRouteComponent(() => import("./Create"), "Create"),
 });
 

@@ -27,7 +27,10 @@ export function People() {
     <div className="split">
       <div className="list">
         <PageHead title={text.people.title}>
-          {me.can("user.write") && <InviteLink search={search} />}
+          <Group gap="xs">
+            <Button renderRoot={(props) => <Link to="/people/invitations" search={{ company: search.company }} {...props} />} variant="default">{text.people.invitations}</Button>
+            {me.can("user.write") && <InviteLink search={search} />}
+          </Group>
         </PageHead>
         <Group gap="xs">
           <FindBox label={text.people.search} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />

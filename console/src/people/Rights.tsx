@@ -2,21 +2,23 @@ import { Badge, Button, Code, Group, Stack, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
+import { useOwns } from "../keys/useOwns";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
-import { Grant, type PersonResult, RemovePerson, ResendInvitation, Rights as Ask, type RightsResult, SetGrantDisabled, TakeGrant } from "./people.gql";
+import { type Permission, useRemoval } from "./useRemoval";
+import { Grant, type PersonResult, ResendInvitation, Rights as Ask, SetGrantDisabled, TakeGrant } from "./people.gql";
 
 type Person = NonNullable<PersonResult["user"]>;
-type Permission = NonNullable<RightsResult["user"]>["permissions"]["nodes"][number];
 
 /** What somebody may do, and which role on which account is why. */
 export function Rights({ person }: { person: Person }) {
   const { text } = useText();
   const me = useMe();
+  const owns = useOwns();
   const { say, attempt } = useNotices();
   const { data, error, again } = useAsk(Ask, { id: person.id });
   const resend = useChange(ResendInvitation);
@@ -31,6 +33,9 @@ export function Rights({ person }: { person: Person }) {
       <Group gap="xs">
         {me.can("permission.write") && <Button component={Link} to={`/people/${person.databaseId}/grant`} variant="default">{text.people.grant}</Button>}
         <Button component={Link} to={`/people/${person.databaseId}/preview`} variant="default">{text.people.asTheySee}</Button>
+        {me.can("key.write") && owns && person.databaseId !== me.user.databaseId && person.customers.nodes.some(({ id }) => id === me.customer.id) && (
+          <Button renderRoot={(props) => <Link to="/keys/new" search={{ user: person.databaseId }} {...props} />} variant="default">{text.people.makeKey}</Button>
+        )}
         {me.can("user.write") && !person.hasPassword && (
           <Button variant="default" onClick={async () => (await attempt(() => resend({ input: { userId: person.id } }))) && say(text.people.resent)}>{text.people.resend}</Button>
         )}
@@ -38,7 +43,7 @@ export function Rights({ person }: { person: Person }) {
           <Button variant="default" c="var(--mantine-color-error)" onClick={() => setRemoving(true)}>{text.people.remove}</Button>
         )}
       </Group>
-      {removing && <Remove person={person} close={() => setRemoving(false)} />}
+      {removing && <Remove person={person} had={permissions ?? []} close={() => setRemoving(false)} />}
     </Stack>
   );
 }
@@ -77,15 +82,15 @@ function One({ permission: { id, disabled, role, application, account }, personI
 }
 
 /** Takes somebody out of the company that they were shown in first. */
-function Remove({ person, close }: { person: Person; close: () => void }) {
+function Remove({ person, had, close }: { person: Person; had: readonly Permission[]; close: () => void }) {
   const { text } = useText();
-  const { say } = useNotices();
-  const remove = useChange(RemovePerson);
+  const { offer } = useNotices();
+  const remove = useRemoval();
   const company = person.customers.nodes[0]!;
   const submit = useSubmit(async () => {
-    await remove({ input: { customerId: company.id, userId: person.id } });
+    const undo = await remove(person, company.id, had.filter(({ account }) => account.customer.id === company.id));
     close();
-    say(text.people.removed);
+    offer(text.people.removed, undo);
   });
   return (
     <Dialog title={text.people.removeTitle(person.name || person.email)} close={close}>

@@ -19,6 +19,14 @@ const invite = createRoute({
   component: lazyRouteComponent(() => import("./Invite"), "Invite"),
 });
 
+const invitations = createRoute({
+  getParentRoute: () => list,
+  path: "/invitations",
+  /** Those that were answered or taken back, too. */
+  validateSearch: ({ all }: Record<string, unknown>): { all?: boolean | undefined } => ({ all: all === true || undefined }),
+  component: lazyRouteComponent(() => import("./Invitations"), "Invitations"),
+});
+
 const one = createRoute({
   getParentRoute: () => list,
   path: "/$personId",
@@ -37,7 +45,7 @@ const preview = createRoute({
   component: lazyRouteComponent(() => import("./Preview"), "Preview"),
 });
 
-export const peopleRoutes = list.addChildren([invite, one, grant, preview]);
+export const peopleRoutes = list.addChildren([invite, invitations, one, grant, preview]);
 
 const roles = createRoute({
   getParentRoute: () => inside,

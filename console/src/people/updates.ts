@@ -14,7 +14,8 @@ function rolesOf(cache: Cache): void {
 
 /** What changes of people make stale. */
 export const peopleUpdates: UpdatesConfig[string] = {
-  createUsers: staleQueries("users", "search"),
+  createUsers: (_, __, cache) => forget(cache, "Query", ["users", "search", "customer"]),
+  withdrawInvitation: staleQueries("user", "users", "search"),
   createPermission: (result, _, cache) => {
     const made = result.createPermission as { permission: { user: { id: string } } } | null;
     permissionsOf(cache, made?.permission.user.id);

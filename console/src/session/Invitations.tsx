@@ -2,6 +2,7 @@ import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useAsk, useChange } from "../graph/hooks";
 import { useText } from "../text";
 import { useNotices } from "../ui/useNotices";
+import { When } from "../ui/When";
 import { useMe } from "./rights";
 import { session } from "./session";
 import { AcceptInvitation, DeclineInvitation, Places } from "./session.gql";
@@ -22,9 +23,12 @@ export function Invitations() {
   return (
     <Stack gap="xs" component="section" aria-label={text.session.invitations}>
       <Title order={2} size="h4">{text.session.invitations}</Title>
-      {data.me.invitations.map(({ id, customer }) => (
-        <Group key={id} justify="space-between">
-          <Text>{text.session.invitationOf(customer.name)}</Text>
+      {data.me.invitations.map(({ id, customer, expiresAt }) => (
+        <Group key={id} justify="space-between" wrap="nowrap">
+          <div>
+            <Text>{text.session.invitationOf(customer.name)}</Text>
+            <Text size="sm" c="dimmed">{text.session.invitationUntil} <When at={expiresAt} /></Text>
+          </div>
           <Group gap="xs">
             <Button size="xs" aria-label={`${text.session.accept}: ${customer.name}`} onClick={() => join(id)}>{text.session.accept}</Button>
             <Button size="xs" variant="default" aria-label={`${text.session.decline}: ${customer.name}`} onClick={() => attempt(() => decline({ input: { id } }))}>{text.session.decline}</Button>

@@ -215,7 +215,11 @@ export const contexts: Text["contexts"] = {
   deleteTitle: "Diesen Kontext löschen",
   deleteHint: (count, shown) =>
     `${count === 0 ? "Seine Einstellungen" : count === 1 ? "Seine Einstellungen und sein Dokument" : `Seine Einstellungen und seine ${shown} Dokumente`} werden gelöscht, und Agenten, die darin suchen, scheitern. Das lässt sich nicht rückgängig machen.`,
+  deleteForNowHint: (count, shown) =>
+    `Niemand findet ihn mehr, und Agenten, die in ihm suchen, scheitern. Er lässt sich 30 Tage zurückholen; bis dahin ${count === 1 ? "zählt sein Dokument" : count === 0 ? "bleibt er erhalten" : `zählen seine ${shown} Dokumente`}.`,
   deleteButton: "Kontext löschen",
-  deleteOf: (name) => `${name} löschen?`,
+  deleteForGood: "Für immer löschen",
+  deletedForNow: (name) => `${name} ist gelöscht. Er lässt sich 30 Tage zurückholen.`,
+  deleteOf: (name) => `${name} für immer löschen?`,
   deleted: (name) => `${name} ist gelöscht`,
 };

@@ -103,6 +103,8 @@ export const session: Text["session"] = {
   recoveryKept: "Ich habe sie aufbewahrt",
   invitations: "Einladungen",
   invitationOf: (company) => `${company} hat Sie eingeladen`,
+  invitationUntil: "gilt bis",
+  invited: (count) => (count === 1 ? "1 Einladung" : `${count} Einladungen`),
   accept: "Annehmen",
   decline: "Ablehnen",
   companies: "Ihre Unternehmen",

@@ -214,7 +214,11 @@ export const contexts = {
   deleteTitle: "Delete this context",
   deleteHint: (count: number, shown: string) =>
     `${count === 0 ? "Its settings" : count === 1 ? "Its settings and its document" : `Its settings and its ${shown} documents`} are deleted, and agents that search it fail. This can’t be undone.`,
+  deleteForNowHint: (count: number, shown: string) =>
+    `Nobody finds it any more, and agents that search it fail. It can be brought back for 30 days; until then ${count === 1 ? "its document counts" : count === 0 ? "it is kept" : `its ${shown} documents count`}.`,
   deleteButton: "Delete the context",
-  deleteOf: (name: string) => `Delete ${name}?`,
+  deleteForGood: "Delete it for good",
+  deletedForNow: (name: string) => `${name} is deleted. It can be brought back for 30 days.`,
+  deleteOf: (name: string) => `Delete ${name} for good?`,
   deleted: (name: string) => `${name} is deleted`,
 };

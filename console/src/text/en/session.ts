@@ -102,6 +102,8 @@ export const session = {
   recoveryKept: "I have kept them",
   invitations: "Invitations",
   invitationOf: (company: string) => `${company} has invited you`,
+  invitationUntil: "expires",
+  invited: (count: number) => (count === 1 ? "1 invitation" : `${count} invitations`),
   accept: "Accept",
   decline: "Decline",
   companies: "Your companies",
