@@ -10,9 +10,6 @@ import (
 // The vectors of a document's chunks are stored in blocks. Those of documents that an earlier release has processed are
 // beside their chunks, until they are packed.
 var (
-	qIndexState = prepare(`
-		SELECT x.version, d.id, d.revision, COALESCE(d.packed = d.revision, false) AS packed FROM contexts x
-		LEFT JOIN documents d ON d.context_id = x.id AND ` + unindexed("d.status = 'ready'") + ` AND ($2 = '' OR d.model = $2) WHERE x.id = $1`)
 	qBlocks = prepare(`
 		SELECT b.document_id, b.chunks, b.block FROM unnest($1::bigint[], $2::bigint[]) w(id, revision)
 		JOIN vector_blocks b ON b.document_id = w.id AND b.revision = w.revision WHERE b.dense = $3`)
@@ -48,43 +45,6 @@ func insertBlock(held string) string {
 func idsOfChunks(from, to string) string {
 	return `(SELECT string_agg(int8send(k.id), '' ORDER BY k.position) FROM chunks k
 			WHERE k.document_id = d.id AND k.revision = d.revision AND k.position >= ` + from + ` AND k.position < ` + to + `)`
-}
-
-// IndexState is what a search index of a context is to hold: at the version, these documents with
-// their revisions.
-type IndexState struct {
-	Version   int64
-	Documents map[int64]int64
-	// Unpacked are those whose vectors are beside their chunks.
-	Unpacked map[int64]bool
-}
-
-// IndexState reads what an index of a context is to hold. With a model, only documents that were
-// processed with it count.
-func (s *Store) IndexState(ctx context.Context, contextID int64, model string) (*IndexState, error) {
-	var rows []struct {
-		Version  int64  `db:"version"`
-		ID       *int64 `db:"id"`
-		Revision *int64 `db:"revision"`
-		Packed   bool   `db:"packed"`
-	}
-	if err := s.list(ctx, &rows, qIndexState, contextID, model); err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		return nil, ErrNoRows
-	}
-	st := &IndexState{Version: rows[0].Version, Documents: make(map[int64]int64, len(rows)), Unpacked: map[int64]bool{}}
-	for _, r := range rows {
-		if r.ID == nil {
-			continue
-		}
-		st.Documents[*r.ID] = *r.Revision
-		if !r.Packed {
-			st.Unpacked[*r.ID] = true
-		}
-	}
-	return st, nil
 }
 
 // Block is a stored block of vectors of a document.

@@ -103,6 +103,13 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 	}
+	if strings.Contains("context of many documents", o.only) {
+		wide, err := b.manyDocuments()
+		rows = append(rows, wide...)
+		if err != nil {
+			return err
+		}
+	}
 	if o.customers > 0 {
 		large, err := b.large()
 		if err != nil {
