@@ -672,6 +672,11 @@ var examples = map[query]example{
 	qIndexState:   few(5, ""),
 	qIndexChanges: few(5, "", 1),
 
+	// outlines.go
+	qContextSize: few(299),
+	qBlockStarts: few("{299,5}", "{1,1}", 65536),
+	qBlockSlices: few("{299,5}", "{1,1}", "{0,0}", "{1,1}", "{5,5}"),
+
 	// vectors.go
 	qBlocks:         few("{299,5}", "{1,1}", false),
 	qSparseRows:     few("{299,5}", "{1,1}"),

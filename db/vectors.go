@@ -56,6 +56,17 @@ type Block struct {
 	Bytes []byte
 }
 
+// chunksFrom reads the ids of chunks as they are stored.
+func (b *Block) chunksFrom(ids []byte) error {
+	if len(ids)%8 != 0 {
+		return fmt.Errorf("a block of document %d has %d bytes of ids", b.Document, len(ids))
+	}
+	for b.Chunks = b.Chunks[:0]; len(ids) > 0; ids = ids[8:] {
+		b.Chunks = append(b.Chunks, int64(binary.BigEndian.Uint64(ids)))
+	}
+	return nil
+}
+
 // sharedRow is the length, in bytes, of the longest row that the driver reads into memory that it uses again. Longer ones have memory of their
 // own: most of an index is made of what was read, as it is, and copying it would take as long as reading it.
 const sharedRow = 512
@@ -66,11 +77,8 @@ func (s *Store) StreamBlocks(ctx context.Context, dense bool, documents map[int6
 	var ids, block []byte
 	scan := []any{&b.Document, (*rawBytes)(&ids), (*rawBytes)(&block)}
 	return s.streamOf(ctx, documents, scan, func() error {
-		if len(ids)%8 != 0 {
-			return fmt.Errorf("a block of document %d has %d bytes of ids", b.Document, len(ids))
-		}
-		for b.Chunks = b.Chunks[:0]; len(ids) > 0; ids = ids[8:] {
-			b.Chunks = append(b.Chunks, int64(binary.BigEndian.Uint64(ids)))
+		if err := b.chunksFrom(ids); err != nil {
+			return err
 		}
 		if b.Bytes = block; len(block) <= sharedRow {
 			b.Bytes = bytes.Clone(block)

@@ -37,6 +37,8 @@ func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key 
 	})
 	var none T
 	switch {
+	case errors.Is(err, errNoOutline):
+		return none, err
 	case errors.Is(err, db.ErrNoRows): // it was deleted under the search
 		return none, noContext(row.ID)
 	case err != nil:
@@ -64,11 +66,15 @@ func (e *Engine) giveBack(loaded int64) {
 	})
 }
 
+// wordsKey names the index of a context's words.
+func wordsKey(row *db.Context) vector.Key {
+	return vector.Key{Context: row.ID, Model: lexical.For(row.EmbeddingModel).Name, Kind: vector.KindSparse}
+}
+
 // sparseIndex gives the index of a context's words.
 func (e *Engine) sparseIndex(ctx context.Context, row *db.Context) (*vector.Sparse, error) {
 	model := lexical.For(row.EmbeddingModel)
-	key := vector.Key{Context: row.ID, Model: model.Name, Kind: vector.KindSparse}
-	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Sparse, at int64) (*vector.Sparse, int64, error) {
+	return index(ctx, e, row, wordsKey(row), func(ctx context.Context, from *vector.Sparse, at int64) (*vector.Sparse, int64, error) {
 		return e.loadSparse(ctx, row.ID, model, from, at)
 	})
 }

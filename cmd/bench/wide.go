@@ -106,15 +106,14 @@ func (b *bencher) shortDocuments(pool *sqlx.DB, contextID int64) error {
 
 // shortDocuments stores documents of context $1, counted from $2 on, by their texts and their blocks of vectors.
 const shortDocuments = `
-	WITH texts AS (SELECT $2 + n AS n, content, block FROM unnest($3::text[], $4::bytea[]) WITH ORDINALITY t(content, block, n)),
+	WITH texts AS MATERIALIZED (
+		SELECT nextval(pg_get_serial_sequence('documents', 'id')) AS id, nextval(pg_get_serial_sequence('chunks', 'id')) AS chunk, $2 + n AS n, content, block
+		FROM unnest($3::text[], $4::bytea[]) WITH ORDINALITY t(content, block, n)),
 	made AS (
-		INSERT INTO documents (context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status,
+		INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status,
 			progress, chunks, packed, model, chunk_size, overlap, completed_at)
-		SELECT $1, gen_random_uuid(), n || '.txt', n || '.txt', 0, 'txt', 'text/plain', md5(n::text) || md5(content), length(content), 'ready',
-			1, 1, 1, 'canopy-lexical-2', 1000, 0.2, now() FROM texts RETURNING id, original_name),
-	named AS (SELECT m.id, t.content, t.block FROM made m JOIN texts t ON m.original_name = t.n || '.txt'),
+		SELECT id, $1, gen_random_uuid(), n || '.txt', n || '.txt', 0, 'txt', 'text/plain', md5(n::text) || md5(content), length(content), 'ready',
+			1, 1, 1, 'canopy-lexical-2', 1000, 0.2, now() FROM texts),
 	cut AS (
-		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens)
-		SELECT id, 1, 0, content, 0, 60 FROM named RETURNING id, document_id)
-	INSERT INTO vector_blocks (document_id, revision, dense, first, chunks, block)
-	SELECT n.id, 1, false, 0, int8send(c.id), n.block FROM cut c JOIN named n ON n.id = c.document_id`
+		INSERT INTO chunks (id, document_id, revision, position, content, overlap_bytes, tokens) SELECT chunk, id, 1, 0, content, 0, 60 FROM texts)
+	INSERT INTO vector_blocks (document_id, revision, dense, first, chunks, block) SELECT id, 1, false, 0, int8send(chunk), block FROM texts`

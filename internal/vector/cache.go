@@ -16,8 +16,9 @@ type Kind string
 
 // The kinds of index.
 const (
-	KindSparse Kind = "sparse"
-	KindDense  Kind = "dense"
+	KindSparse  Kind = "sparse"
+	KindDense   Kind = "dense"
+	KindOutline Kind = "outline"
 )
 
 // Key names an index. Its version is asked for separately: the cache holds one version of each.
@@ -272,6 +273,16 @@ func (c *Cache) Forget(contextID int64) {
 		}
 	}
 }
+
+// Has tells whether there is an index, of whatever version: to extend one costs what changed.
+func (c *Cache) Has(key Key) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries[key] != nil
+}
+
+// Budget is how many bytes of indexes are kept.
+func (c *Cache) Budget() int64 { return c.budget }
 
 // Stats returns the counters.
 func (c *Cache) Stats() Stats {
