@@ -49,7 +49,7 @@ func (s *Store) FindAgents(ctx context.Context, scope access.Scope, a Ask) ([]*A
 func agentsWithin(st *statement, terms []Term) []way {
 	place := joinByID("agents", "g", "n.id") + joinByID("accounts", "a", "g.account_id") + joinByID("customers", "c", "a.customer_id")
 	return namedOrSearched(st, terms, searching{
-		ids: "SELECT g.id FROM agents g WHERE words_of(g.name) @@ ?", from: place,
+		table: "agents g", id: "g.id", fits: "words_of(g.name) @@ ?", from: place,
 		held: append(st.terms(terms), "g.deleted_at IS NULL", withinScope, aliveInScope("a.customer_id")),
 	})
 }

@@ -116,15 +116,31 @@ func waysBelow(from string) ways {
 				list = append(list, way{each: reached.each, from: reached.from, where: append([]string{st.condition(t)}, reached.where...), held: reached.held, ordered: reached.ordered})
 			}
 		}
+		period := st.period(terms, "createdSince", "createdUntil")
+		made := func(most int) way {
+			w := st.few(most, "c.created_at", walk.held, period...)
+			w.each = reached.each
+			return w
+		}
 		if list = append(list, reached); st.counting || reached.ordered {
 			return list
+		}
+		if len(period) > 0 {
+			list = append(list, made(handful), made(tooFewToWalk))
 		}
 		return append(list, walk)
 	}
 }
 
+// companiesByID joins companies that were found.
+var companiesByID = joinByID("customers", "c", "n.id")
+
 // wordsOfCustomers finds companies by the words of their names.
-var wordsOfCustomers = searching{ids: "SELECT w.customer_id AS id FROM customer_words w WHERE w.words @@ ?", from: joinByID("customers", "c", "n.id")}
+var wordsOfCustomers = searching{
+	table: "customer_words w", id: "w.customer_id", fits: "w.words @@ ?", from: companiesByID, limb: "w.limb_id",
+	keys:   map[string]string{"c.id": "w.customer_id", nameOfCustomer: "w.named", "c.created_at": "w.created_at", "c.lineage": "o.lineage"},
+	beside: "c.lineage", joined: joinByID("customers", "o", "w.customer_id"), // which a move changes
+}
 
 // inPreorder tells whether rows are asked for in the order of the tree.
 func (s *statement) inPreorder() bool { return !s.counting && s.keys[0].by == "c.lineage" }
@@ -170,23 +186,44 @@ func customersWithin(scope access.Scope) ways {
 		if _, begins := value(terms, "begins"); begins {
 			return []way{walk}
 		}
-		list := st.narrow(scope, terms, held, handful)
 		if all.ordered {
-			return append(list, st.alongOf(walk, terms))
+			return append(st.narrow(scope, terms, held, handful), st.alongOf(walk, terms))
 		}
-		narrowed := len(list) > 0
-		if !scope.Whole() {
+		few := st.narrow(scope, terms, held, handful)
+		narrowed := len(few) > 0 && !st.counting
+		var list []way
+		level, given := st.walkLevel(terms, held)
+		if given && narrowed {
+			list = append(list, st.soon(level, aGlance, companiesByID))
+		}
+		if list = append(list, few...); !scope.Whole() {
 			list = append(list, all)
 		}
-		if narrowed && !st.counting {
-			list = append(append(list, st.soon(walk, aWalk)), st.narrow(scope, terms, held, tooFewToWalk)...)
+		if narrowed {
+			list = append(list, st.soon(walk, aWalk, companiesByID))
+			if given {
+				list = append(list, st.soon(level, aWalk, companiesByID))
+			}
+			list = append(list, st.narrow(scope, terms, held, tooFewToWalk)...)
+		}
+		if given && scope.Whole() && narrowed {
+			return append(list, level)
 		}
 		return append(list, walk)
 	}
 }
 
+// walkLevel walks the companies of one level in order, where a filter names that.
+func (s *statement) walkLevel(terms []Term, held []string) (way, bool) {
+	level, given := value(terms, "level")
+	if !given {
+		return way{}, false
+	}
+	return s.through(way{from: "customers c", lead: "c.level", is: s.arg(level, "integer"), held: held, ordered: true}, terms), true
+}
+
 // tooFewToWalk is how many companies are ordered rather than walked past all others in the hope of them, where a walk has not met enough soon.
-const tooFewToWalk = 12_000
+const tooFewToWalk = 40_000
 
 // narrow are the ways to the companies that a term of a filter finds by an index, where they are not more than most.
 func (s *statement) narrow(scope access.Scope, terms []Term, held []string, most int) []way {
@@ -234,7 +271,11 @@ func (s *statement) alongOf(walk way, terms []Term) way {
 
 // walkCustomers walks the companies of the branch, or right below its top, or of the whole tree, in order.
 func (s *statement) walkCustomers(scope access.Scope, terms []Term, held []string) way {
-	w := led(scope, way{from: "customers c", held: held, ordered: true})
+	return s.through(led(scope, way{from: "customers c", held: held, ordered: true}), terms)
+}
+
+// through makes a walk one through what a filter bounds of its order.
+func (s *statement) through(w way, terms []Term) way {
 	if period := s.period(terms, "createdSince", "createdUntil"); len(period) > 0 && s.ordersBy("c.created_at") {
 		return w.within(period...)
 	}

@@ -23,7 +23,7 @@ var Destinations = &List{
 // destinationsWithin are the ways to the destinations of a scope, whose bounds are $1 and $2.
 func destinationsWithin(st *statement, terms []Term) []way {
 	return namedOrSearched(st, terms, searching{
-		ids:  "SELECT d.id FROM webhook_destinations d WHERE words_of(d.name || ' ' || d.url) @@ ?",
+		table: "webhook_destinations d", id: "d.id", fits: "words_of(d.name || ' ' || d.url) @@ ?",
 		from: joinByID("webhook_destinations", "d", "n.id") + joinByID("customers", "c", "d.customer_id"),
 		held: append(st.terms(terms), "d.deleted_at IS NULL", withinScope, aliveInScope("d.customer_id")),
 	})

@@ -44,7 +44,7 @@ func documentsOnDesk(st *statement, terms []Term) []way {
 	}
 	walk := st.led(way{each: "(SELECT * FROM contexts x WHERE " + desk + " OFFSET 0) x", from: "documents d", held: st.terms(terms)}, "d.context_id", "x.id", "d.id")
 	in := searching{
-		ids: "SELECT d.id FROM documents d WHERE words_of(d.display_name) @@ ?", walk: &walk,
+		table: "documents d", id: "d.id", fits: "words_of(d.display_name) @@ ?", walk: &walk,
 		from: joinByID("documents", "d", "n.id") + joinByID("contexts", "x", "d.context_id"), held: append(st.terms(terms), onDesk),
 	}
 	if list, given := in.ways(st, terms); given {

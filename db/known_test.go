@@ -25,7 +25,10 @@ const unknown = `
 const unnamed = `
 	SELECT count(*) FROM memberships m JOIN users o ON o.id = m.user_id FULL JOIN member_names n USING (customer_id, user_id)
 	WHERE n.limb_id IS DISTINCT FROM limb_of(m.lineage) OR n.said IS DISTINCT FROM CASE WHEN m.accepted_at IS NULL
-		THEN m.first_name || ' ' || m.last_name || ' ' || m.email ELSE o.first_name || ' ' || o.last_name || ' ' || o.email END`
+		THEN m.first_name || ' ' || m.last_name || ' ' || m.email ELSE o.first_name || ' ' || o.last_name || ' ' || o.email END
+		OR (n.named, n.emailed, n.created_at) IS DISTINCT FROM (
+			lower(btrim(CASE WHEN m.accepted_at IS NULL THEN m.first_name || ' ' || m.last_name ELSE o.first_name || ' ' || o.last_name END)),
+			lower(CASE WHEN m.accepted_at IS NULL THEN m.email ELSE o.email END), CASE WHEN m.accepted_at IS NULL THEN m.created_at ELSE o.created_at END)`
 
 // TestWhatCompaniesKnowIsKept: whatever becomes of memberships and users, and however many change them at the same time, what
 // companies know of users is what the first of the memberships below them says.

@@ -20,6 +20,8 @@ import (
 // astray are what does not know its limb, or a limb that does not know its place.
 const astray = `
 	SELECT (SELECT count(*) FROM limbs l JOIN customers c USING (id) WHERE l.lineage <> c.lineage)
+		+ (SELECT count(*) FROM customers c LEFT JOIN customer_words w ON w.customer_id = c.id
+			WHERE (w.limb_id, w.named, w.created_at) IS DISTINCT FROM (limb_of(c.lineage), lower(c.name), c.created_at))
 		+ (SELECT count(*) FROM memberships m LEFT JOIN member_names n USING (customer_id, user_id) WHERE n.limb_id IS DISTINCT FROM limb_of(m.lineage))
 		+ (SELECT count(*) FROM accounts a JOIN customers c ON c.id = a.customer_id WHERE a.limb_id IS DISTINCT FROM limb_of(c.lineage))
 		+ (SELECT count(*) FROM permissions p JOIN accounts a ON a.id = p.account_id WHERE p.limb_id <> a.limb_id)`

@@ -154,6 +154,8 @@ type way struct {
 	// ordered: an index gives the rows in the order that is asked for, so that a page is read and no more. Otherwise
 	// all rows are read, and ordered.
 	ordered bool
+	// sorted: from begins with the rows in that order, behind the cursor, as n with their ids and keys.
+	sorted bool
 	// size is what is counted to see whether the rows are few, as it stands behind FROM; where nothing is said, what
 	// indexes find.
 	size string
@@ -161,6 +163,8 @@ type way struct {
 	most int
 	// ids selects the rows as id, where they are looked for at once as they are counted: from then begins behind n(id).
 	ids string
+	// listed lists them, on a condition, where they are not counted, and tells whether there are many.
+	listed func(open string) string
 	// each is, in an ordered way, what the way is walked for again and again, with a page of each: a FROM clause.
 	each string
 	// first names the rows of each that the way is walked for: of very many, only those whose own first rows come first are.
@@ -368,13 +372,15 @@ func (s *statement) bounds(w way) []string {
 func (s *statement) by(i int) string { return s.keys[i].by }
 
 // found lists what is known of a row that was found: its id, and its keys.
-func (s *statement) found() string {
+func (s *statement) found() string { return s.foundBy(s.by) }
+
+func (s *statement) foundBy(name func(int) string) string {
 	list := s.list.id + " AS id"
 	if s.alike != "" {
 		list += ", " + s.alike + " AS k1"
 	}
-	for i, k := range s.keys {
-		list += ", " + k.by + " AS " + s.column(i)
+	for i := range s.keys {
+		list += ", " + name(i) + " AS " + s.column(i)
 	}
 	return list
 }
@@ -444,6 +450,9 @@ func (s *statement) read(w way, gate string) string {
 	switch {
 	case s.counting:
 		return w.all(s.list.id+" AS id", append(where, held...))
+	case w.sorted:
+		name := func(i int) string { return "n." + s.column(i) }
+		return "SELECT " + s.foundBy(name) + " FROM " + w.from + clause(append(held, gates...)) + s.orderBy("", name) + " LIMIT " + s.rows
 	case !w.ordered:
 		return "SELECT * FROM (" + w.all(s.found(), append(where, held...), gates...) + " OFFSET 0) b" +
 			clause(s.beyond("", "", s.column)) + s.orderBy("", s.column) + " LIMIT " + s.rows
@@ -508,7 +517,10 @@ func (s *statement) alternative(ways []way) string {
 		g := "g" + strconv.Itoa(i)
 		most := cmp.Or(w.most, handful)
 		if w.ids != "" {
-			gate := "(" + w.listed(most, cmp.Or(open, "true")) + ") " + g
+			w.listed = func(open string) string { return listed(w.ids, most, open) }
+		}
+		if w.listed != nil {
+			gate := "(" + w.listed(open) + ") " + g
 			if i > 0 {
 				gate = " CROSS JOIN LATERAL " + gate
 			}
@@ -532,15 +544,15 @@ func (s *statement) alternative(ways []way) string {
 
 // at is the way of the rows that were listed somewhere.
 func (w way) at(listed string) way {
-	if w.ids != "" {
-		w.from, w.ids = listed+" n(id)"+w.from, ""
+	if w.ids != "" || w.listed != nil {
+		w.from, w.ids, w.listed = listed+" n(id)"+w.from, "", nil
 	}
 	return w
 }
 
-// listed lists the rows of a way while it counts them, on a condition.
-func (w way) listed(most int, open string) string {
-	return "SELECT count(*) > " + strconv.Itoa(most) + " AS many, array_agg(DISTINCT w.id) AS ids FROM (SELECT x.id FROM (" + w.ids + ") x WHERE " + open +
+// listed lists rows while it counts them, on a condition.
+func listed(ids string, most int, open string) string {
+	return "SELECT count(*) > " + strconv.Itoa(most) + " AS many, array_agg(DISTINCT w.id) AS ids FROM (SELECT x.id FROM (" + ids + ") x WHERE " + open +
 		" LIMIT (SELECT " + strconv.Itoa(most+1) + ")) w OFFSET 0"
 }
 

@@ -70,7 +70,7 @@ func permissionsWithin(scope access.Scope) ways {
 			return append(list, all)
 		}
 		if !inLimb(scope) && !st.counting {
-			return append(list, st.soon(all, aGlance), limbs, all)
+			return append(list, st.soon(all, aGlance, joinByID("permissions", "p", "n.id")+placeOfPermission), limbs, all)
 		}
 		own := st.led(way{each: "(SELECT * FROM customers c WHERE " + inScope + " ORDER BY c.lineage OFFSET 0) c" + accountsOf("c.id"), from: place, held: append(st.terms(terms), aliveInScope("c.id"))}, "p.account_id", "a.id", "p.id")
 		if own.ordered {

@@ -104,7 +104,6 @@ var manyRows = []string{
 			UNION ALL
 			SELECT c, t.id, t.lineage || c FROM tree t CROSS JOIN LATERAL generate_series(20 * t.id - 18, LEAST(20 * t.id + 1, :n)) c)
 		SELECT id, parent_id, lineage, 'Company ' || id, 1 FROM tree WHERE id > :some ORDER BY id`,
-	`INSERT INTO customer_words (customer_id, words) SELECT id, words_of(name) FROM customers WHERE id > :some`,
 	`INSERT INTO users (id, email, first_name, last_name)
 		SELECT i, 'user' || i || '@x.example', 'First', 'Last' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name, lineage, accepted_at)
@@ -117,8 +116,10 @@ var manyRows = []string{
 		SELECT DISTINCT ON (a.id, m.user_id) a.id, m.user_id, m.email, 'First Last ' || m.user_id, m.created_at, m.accepted_at IS NOT NULL, false
 		FROM memberships m CROSS JOIN unnest(m.lineage) a(id) ORDER BY a.id, m.user_id ON CONFLICT DO NOTHING`,
 	`INSERT INTO limbs SELECT id, lineage FROM customers WHERE id > :some AND level <= 3`,
-	`INSERT INTO member_names (customer_id, user_id, limb_id, said)
-		SELECT m.customer_id, m.user_id, limb_of(m.lineage), 'First Last ' || m.email FROM memberships m WHERE m.user_id > :some OR m.customer_id > :some ON CONFLICT DO NOTHING`,
+	`INSERT INTO customer_words (customer_id, words, named, created_at, limb_id)
+		SELECT id, words_of(name), lower(name), created_at, limb_of(lineage) FROM customers WHERE id > :some`,
+	`INSERT INTO member_names (customer_id, user_id, limb_id, said, named, emailed, created_at)
+		SELECT m.customer_id, m.user_id, limb_of(m.lineage), 'First Last ' || m.email, 'first last ' || m.user_id, m.email, m.created_at FROM memberships m WHERE m.user_id > :some OR m.customer_id > :some ON CONFLICT DO NOTHING`,
 	`INSERT INTO accounts (id, customer_id, app_instance_id, name, limb_id)
 		SELECT id, id, 1 + id % 3, 'Account', limb_of(lineage) FROM customers WHERE id > :some ORDER BY id`,
 	`INSERT INTO roles (id, application_id, customer_id, name) SELECT 10 + i, 1, i, 'Own' FROM generate_series(:some + 1, :n) i`,

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,8 +50,12 @@ const (
 
 // searching is how the rows of a list are found by the words of their names.
 type searching struct {
-	// ids selects, as id, the rows whose words fit a tsquery, which stands for ?.
-	ids string
+	// table has the words; id is what it names a row by, fits tells whether its words fit a tsquery, which stands for ?, and also bounds its rows.
+	table, id, fits string
+	also            []string
+	// keys are, for keys of orders, what the table has of them, or what joined joins to it where the order is beside; limb is what it has of the limb of a row.
+	keys                 map[string]string
+	beside, joined, limb string
 	// from joins to n.id what the list is made of, and held is what else is asked for.
 	from string
 	held []string
@@ -68,26 +73,79 @@ type searching struct {
 // mark is what stands before each word of a query, for the limb. It is in no word.
 const mark = "?"
 
-// behindLimb is a query, a text with marks, as it looks for words of the limb v.
+// behindLimb is a query, a text with a mark, as it looks for a word of the limb v.
 func behindLimb(query string) string {
 	return "replace(" + query + ", '" + mark + "', v.limb)::tsquery"
 }
 
-// found selects, as id, the rows whose words fit a query with marks.
-func (f searching) found(s *statement, query string) string {
-	if !f.limbs || f.whole {
-		return strings.ReplaceAll(f.ids, "?", s.arg(strings.ReplaceAll(query, mark, ""), "tsquery"))
+// rows selects columns of what fits queries, expressions for single words. Each is a condition of its own: of a query of several words the index would read
+// all that has either, and so it goes from one that has the rare word to the next.
+func (f searching) rows(columns string, queries []string) string {
+	fits := slices.Clone(f.also)
+	for _, q := range queries {
+		fits = append(fits, strings.ReplaceAll(f.fits, "?", q))
 	}
-	return "SELECT y.id FROM " + limbsUpTo(limbsOfQuery) + " CROSS JOIN LATERAL (" + strings.ReplaceAll(f.ids, "?", behindLimb(s.arg(query, "text"))) + " OFFSET 0) y"
+	return "SELECT " + columns + " FROM " + f.table + clause(fits)
 }
 
-// foundByAny selects, as id, the rows whose words fit one of many queries with marks.
-func (f searching) foundByAny(s *statement, queries func(mark string) []string) string {
+// named is the id of a row that is found.
+func (f searching) named() string { return f.id + " AS id" }
+
+// inLimbs: the index is asked for the words of each limb.
+func (f searching) inLimbs() bool { return f.limbs && !f.whole }
+
+// queries are queries with marks as expressions.
+func (f searching) queries(s *statement, queries []string) []string {
+	list := make([]string, len(queries))
+	for i, q := range queries {
+		if list[i] = s.arg(strings.ReplaceAll(q, mark, ""), "tsquery"); f.inLimbs() {
+			list[i] = behindLimb(s.arg(q, "text"))
+		}
+	}
+	return list
+}
+
+// found selects columns of the rows whose words fit queries with marks.
+func (f searching) found(s *statement, columns string, queries []string) string {
+	rows := f.rows(columns, f.queries(s, queries))
+	if !f.inLimbs() {
+		return rows
+	}
+	return "SELECT y.* FROM " + limbsUpTo(limbsOfQuery) + " CROSS JOIN LATERAL (" + rows + " OFFSET 0) y"
+}
+
+// foundByAny selects, as id, the rows whose words fit one of many queries with marks, and all others.
+func (f searching) foundByAny(s *statement, queries func(mark string) []string, others []string) string {
 	begin, query := "unnest("+s.arg(pq.StringArray(queries("")), "tsquery[]")+") q(query)", "q.query"
-	if f.limbs && !f.whole {
+	if f.inLimbs() {
 		begin, query = limbsUpTo(limbsOfQueries)+" CROSS JOIN unnest("+s.arg(pq.StringArray(queries(mark)), "text[]")+") q(query)", behindLimb("q.query")
 	}
-	return "SELECT y.id FROM " + begin + " CROSS JOIN LATERAL (" + strings.ReplaceAll(f.ids, "?", query) + " OFFSET 0) y"
+	return "SELECT y.id FROM " + begin + " CROSS JOIN LATERAL (" + f.rows(f.named(), append(f.queries(s, others), query)) + " OFFSET 0) y"
+}
+
+// inOrder is the way of the rows that the index finds, ordered by what stands beside their words: only those of the page are looked up. False
+// where not all of the order stands there.
+func (f searching) inOrder(s *statement, queries []string) (way, bool) {
+	columns, names, held := []string{f.named()}, []string{"x.id"}, f.held
+	for i, k := range s.keys {
+		by := f.keys[k.by]
+		switch {
+		case by == "":
+			return way{}, false
+		case k.by == f.beside:
+			f.table += f.joined
+		}
+		columns, names = append(columns, by+" AS "+s.column(i)), append(names, "x."+s.column(i))
+		// A company may call somebody what the one at the top of the scope does not.
+		held = append(slices.Clip(held), k.by+" = n."+s.column(i))
+	}
+	if f.limb != "" && !f.whole {
+		f.also = []string{unindexed(f.limb + " IN (SELECT l.id FROM " + limbsInScope + ")")}
+	}
+	name := func(i int) string { return "x." + s.column(i) }
+	rows := f.found(s, strings.Join(columns, ", "), queries)
+	sorted := "SELECT DISTINCT " + strings.Join(names, ", ") + " FROM (" + rows + ") x" + clause(s.beyond("", "", name)) + s.orderBy("", name)
+	return way{from: "(" + sorted + " OFFSET 0) n" + f.from, held: held, sorted: true}, true
 }
 
 // ways are those for a filter's search; false where it has none.
@@ -102,16 +160,17 @@ func (f searching) ways(s *statement, terms []Term) ([]way, bool) {
 }
 
 func (f searching) plain(s *statement, sought words.Sought) []way {
-	ids := f.found(s, sought.Query(mark))
+	queries := sought.Queries(mark)
+	ids := f.found(s, f.named(), queries)
 	switch {
 	case s.counting || f.walk == nil:
 		return []way{f.all(ids)}
 	case f.walk.each != "":
 		return append(f.few, f.upTo(found, ids), *f.walk)
 	case f.whole && s.anyOf:
-		return []way{s.soon(*f.walk, aGlance), f.all("SELECT x.id FROM (" + ids + ") x LIMIT " + strconv.Itoa(fewFound))}
+		return []way{s.soon(*f.walk, aGlance, f.from), f.all("SELECT x.id FROM (" + ids + ") x LIMIT " + strconv.Itoa(fewFound))}
 	}
-	list := []way{s.soon(*f.walk, aGlance)}
+	list := []way{s.soon(*f.walk, aGlance, f.from)}
 	if f.limbs {
 		for _, w := range f.few {
 			w.most = aHandful
@@ -121,7 +180,10 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 	} else { // a word that all others have too costs more than to look through the few
 		list = append(append(list, f.few...), f.upTo(fewFound, ids))
 	}
-	list = append(list, s.soon(*f.walk, aWalk))
+	list = append(list, s.soon(*f.walk, aWalk, f.from))
+	if w, has := f.inOrder(s, queries); has {
+		return append(list, w)
+	}
 	if f.whole {
 		return append(list, f.all(ids))
 	}
@@ -130,16 +192,17 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 
 // near has a query for each word that lies within one edit: one for all of them would look at each of them for each row.
 func (f searching) near(s *statement, n words.Near) []way {
-	all := f.all(f.foundByAny(s, n.Queries))
+	others := n.Others(mark)
+	all := f.all(f.foundByAny(s, n.Queries, others))
 	if s.counting {
 		return []way{all}
 	}
 	var list []way
 	if f.walk != nil && f.walk.each == "" {
-		list = append(list, s.soon(*f.walk, aGlance))
+		list = append(list, s.soon(*f.walk, aGlance, f.from))
 	}
-	if others := n.Others(mark); others != "" {
-		list = append(list, f.upTo(fewFound, f.found(s, others)))
+	if len(others) > 0 {
+		list = append(list, f.upTo(fewFound, f.found(s, f.named(), others)))
 	}
 	return append(append(list, f.few...), all)
 }
@@ -153,13 +216,17 @@ func (f searching) all(ids string) way {
 	return way{each: f.each, from: "(SELECT DISTINCT x.id FROM (" + ids + ") x) n(id)" + f.from, held: f.held}
 }
 
-// soon walks a list where the page is full with what fits among so many rows to come.
-func (s *statement) soon(w way, rows int) way {
+// soon walks a list where the page is full with what fits among so many rows to come, or no more come: from joins to n.id what the list is made of. No
+// more of them are looked at than the page takes; there are too many where the last one is among these.
+func (s *statement) soon(w way, rows int, from string) way {
 	rows = max(rows, 4*(s.page.Size+1))
-	w.size = "(SELECT " + strings.Join(w.held, " AND ") + " AS fits FROM " + w.from + clause(append(append([]string{}, w.where...), s.bounds(w)...)) +
-		s.orderBy(w.lead, s.by) + " LIMIT (SELECT " + strconv.Itoa(rows) + ")) x WHERE x.fits IS NOT TRUE"
-	w.most = rows - s.page.Size - 1
-	return w
+	last := "x.nth = " + strconv.Itoa(rows)
+	coming := "SELECT " + s.list.id + " AS id, " + strings.Join(w.held, " AND ") + " AS fits FROM " + w.from + clause(append(append([]string{}, w.where...), s.bounds(w)...)) +
+		s.orderBy(w.lead, s.by) + " LIMIT (SELECT " + strconv.Itoa(rows) + ")"
+	return way{from: from, listed: func(open string) string {
+		return "SELECT bool_or(" + last + ") AS many, array_agg(x.id) FILTER (WHERE x.fits) AS ids FROM (SELECT x.* FROM (SELECT x.*, row_number() OVER () AS nth FROM (" + coming +
+			") x) x WHERE (x.fits OR " + last + ") AND " + open + " LIMIT " + s.rows + ") x OFFSET 0"
+	}}
 }
 
 // namedOrSearched are the ways to rows that a filter names by their ids, or else searches for.

@@ -19,7 +19,7 @@ var sharedWords = []string{
 		SELECT c.id, u.id, u.email, u.first_name, u.last_name, c.lineage FROM users u JOIN customers c ON c.id = CASE WHEN u.id > 103000 THEN 3 ELSE 2 END OR u.id = 103001 AND c.id = 2 WHERE u.id > 100000`,
 	`INSERT INTO subtree_users (customer_id, user_id, email, name, created_at, accepted, has_password)
 		SELECT DISTINCT a.id, m.user_id, m.email, m.first_name || ' ' || m.last_name, m.created_at, false, false FROM memberships m CROSS JOIN unnest(m.lineage) a(id) WHERE m.user_id > 100000`,
-	`INSERT INTO member_names SELECT customer_id, user_id, limb_of(lineage), first_name || ' ' || last_name || ' ' || email FROM memberships WHERE user_id > 100000`,
+	`INSERT INTO member_names SELECT customer_id, user_id, limb_of(lineage), first_name || ' ' || last_name || ' ' || email, lower(first_name || ' ' || last_name), email, created_at FROM memberships WHERE user_id > 100000`,
 	`RESET session_replication_role`,
 	`VACUUM ANALYZE`,
 }

@@ -7,7 +7,7 @@ import (
 	"canopy/internal/access"
 )
 
-const nameOfUser = `lower(s.name) COLLATE "C"`
+const nameOfUser, addressOfUser = `lower(s.name) COLLATE "C"`, `lower(s.email) COLLATE "C"`
 
 // Users lists users as the companies of a scope know them: each row s is of the company at the top of the scope, and
 // is kept for it by triggers whenever one below it hears something new of a user.
@@ -28,7 +28,7 @@ var Users = &List{
 	orders: map[string]key{
 		"ID":         {by: "s.user_id", kind: integers},
 		"NAME":       {by: nameOfUser, kind: texts},
-		"EMAIL":      {by: `lower(s.email) COLLATE "C"`, kind: texts},
+		"EMAIL":      {by: addressOfUser, kind: texts},
 		"CREATED_AT": {by: "s.created_at", kind: moments},
 	},
 	otherwise: "ID",
@@ -55,7 +55,10 @@ var members = hung{list: Users, scoped: true, ways: func(st *statement, terms []
 
 // wordsOfUsers finds users by the words of what somebody calls them: what the company at the top of the scope does is held
 // against it.
-var wordsOfUsers = searching{from: seenBy("n.id"), ids: "SELECT m.user_id AS id FROM member_names m WHERE words_in(m.limb_id, m.said) @@ ?", limbs: true}
+var wordsOfUsers = searching{
+	table: "member_names m", id: "m.user_id", fits: "words_in(m.limb_id, m.said) @@ ?", from: seenBy("n.id"), limb: "m.limb_id", limbs: true,
+	keys: map[string]string{"s.user_id": "m.user_id", nameOfUser: "m.named", addressOfUser: "m.emailed", "s.created_at": "m.created_at"},
+}
 
 // alivelyKnown holds a user to belong to a company of the scope that is not deleted, nor one above it there.
 const alivelyKnown = "(" + noneDeleted + " OR known_alive_in(s.user_id, $1::bigint[], $2::bigint[]))"

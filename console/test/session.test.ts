@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
 import test from "node:test";
+import { codeOf } from "./codes.js";
 import { accessible, ada, greta, jonas, linkFor, mira, open, signIn, url } from "./visit.js";
 
 const refused = /status of (401|403)/;
@@ -178,16 +178,6 @@ test("one's language, theme and company", async (t) => {
   await page.getByRole("button", { name: "Company: Northwind Group" }).click();
   await page.getByRole("menuitem", { name: /Northwind Group/ }).waitFor();
 });
-
-/** The code of an authenticator (RFC 6238), now or some steps later. */
-function codeOf(secret: string, later = 0): string {
-  const bits = [...secret].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
-  const step = Buffer.alloc(8);
-  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + later));
-  const hash = createHmac("sha1", key).update(step).digest();
-  return String((hash.readUInt32BE(hash[19]! & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0");
-}
 
 test("the address comes first, and the password where no company has a sign-in of its own for it", async (t) => {
   const page = await open(t);

@@ -71,13 +71,13 @@ func (s Sought) In(list []string) bool {
 	return true
 }
 
-// Query is the tsquery of names that have all words, the last one as a beginning; mark stands before each word.
-func (s Sought) Query(mark string) string {
+// Queries are tsqueries, all of which names fit that have all words, the last one as a beginning; mark stands before each word.
+func (s Sought) Queries(mark string) []string {
 	last := len(s) - 1
-	return join(append(terms(mark, s[:last]), "'"+mark+s[last]+"':*"))
+	return append(terms(mark, s[:last]), "'"+mark+s[last]+"':*")
 }
 
-// terms are the words of a tsquery, with mark before each.
+// terms are tsqueries of single words, with mark before each.
 func terms(mark string, list []string) []string {
 	quoted := make([]string, len(list), len(list)+1)
 	for i, w := range list {
@@ -89,9 +89,7 @@ func terms(mark string, list []string) []string {
 	return quoted
 }
 
-func join(terms []string) string { return strings.Join(terms, " & ") }
-
-// Patterns are regular expressions, each of which the folded name has to match, as it does for Query.
+// Patterns are regular expressions, each of which the folded name has to match, as it does for Queries.
 func (s Sought) Patterns() []string {
 	list := whole(s)
 	list[len(list)-1] = begin + s[len(s)-1]
@@ -131,13 +129,8 @@ func (s Sought) Nears() []Near {
 	return list[:min(len(list), mostVaried)]
 }
 
-// Others is the tsquery of names that have all the other words, with mark before each; empty where there are none.
-func (n Near) Others(mark string) string {
-	if len(n.others) == 0 {
-		return ""
-	}
-	return join(terms(mark, n.others))
-}
+// Others are tsqueries, all of which names fit that have all the other words, with mark before each.
+func (n Near) Others(mark string) []string { return terms(mark, n.others) }
 
 // Patterns are regular expressions, each of which the folded name has to match.
 func (n Near) Patterns() []string {
@@ -149,7 +142,7 @@ func (n Near) Patterns() []string {
 	return append(whole(n.others), begin+"("+strings.Join(edits, "|")+")"+end)
 }
 
-// Queries are the tsqueries of names that have the word with one edit, and all the others, with mark before each.
+// Queries are tsqueries, one of which names fit that have the word with one edit, with mark before it.
 func (n Near) Queries(mark string) []string {
 	made, letters := map[string]bool{}, n.alphabet()
 	n.edits(func(before, middle, after string) {
@@ -161,9 +154,9 @@ func (n Near) Queries(mark string) []string {
 			made[before+string(r)+after] = true
 		}
 	})
-	list, others := make([]string, 0, len(made)), terms(mark, n.others)
+	list := make([]string, 0, len(made))
 	for w := range made {
-		list = append(list, join(append([]string{"'" + mark + w + "'"}, others...)))
+		list = append(list, "'"+mark+w+"'")
 	}
 	slices.Sort(list)
 	return list

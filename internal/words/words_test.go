@@ -61,9 +61,8 @@ func TestOneEdit(t *testing.T) {
 			byPattern, byQuery := false, false
 			for _, n := range Parse(text).Nears() {
 				byPattern = byPattern || fits(n.Patterns(), name)
-				byQuery = byQuery || slices.ContainsFunc(n.Queries(""), func(q string) bool {
-					return !slices.ContainsFunc(strings.Split(strings.Trim(q, "'"), "' & '"), func(w string) bool { return !slices.Contains(Of(name), w) })
-				})
+				lacks := func(q string) bool { return !slices.Contains(Of(name), strings.Trim(q, "'")) }
+				byQuery = byQuery || !slices.ContainsFunc(n.Others(""), lacks) && slices.ContainsFunc(n.Queries(""), func(q string) bool { return !lacks(q) })
 			}
 			if byPattern != want || byQuery != want {
 				t.Errorf("%q near %q: %v by patterns, %v by queries", text, name, byPattern, byQuery)

@@ -2,7 +2,10 @@ import { Stack } from "@mantine/core";
 import { useText } from "../text";
 import { PageHead } from "../ui/Page";
 import { Address } from "./Address";
+import { Erase } from "./Erase";
 import { Invitations } from "./Invitations";
+import { Leave } from "./Leave";
+import { Name } from "./Name";
 import { Passkeys } from "./Passkeys";
 import { Password } from "./Password";
 import { SessionList } from "./SessionList";
@@ -15,11 +18,14 @@ export function Profile() {
     <Stack maw="46rem" gap="xl">
       <PageHead title={text.session.profile} />
       <Invitations />
+      <Name />
       <SessionList />
       <Passkeys />
       <TwoFactor />
       <Password />
       <Address />
+      <Leave />
+      <Erase />
     </Stack>
   );
 }

@@ -8,15 +8,16 @@ import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
 import { RecoveryCodes } from "./RecoveryCodes";
 import { useMe } from "./rights";
-import { ConfirmTotp, DisableTotp, EnableTotp } from "./session.gql";
+import { ConfirmTotp, DisableTotp, EnableTotp, RegenerateRecoveryCodes } from "./session.gql";
 
-/** Turns the authenticator of codes on and off. */
+/** Turns the authenticator of codes on and off, and gives new recovery codes. */
 export function TwoFactor() {
   const { text } = useText();
   const { user } = useMe();
   // What it was when it was opened: the last step of turning it on comes after it is on.
-  const [open, setOpen] = useState<"on" | "off">();
+  const [open, setOpen] = useState<keyof typeof dialogs>();
   const close = () => setOpen(undefined);
+  const Inside = open && dialogs[open];
   const on = user.otpMethod === "totp";
   const off = user.otpMethod === "passkey" ? text.session.twoFactorPasskey : text.session.twoFactorOff;
   return (
@@ -24,9 +25,12 @@ export function TwoFactor() {
       <Title order={2} size="h4">{text.session.twoFactor}</Title>
       <Group justify="space-between">
         <Text size="sm">{on ? text.session.twoFactorOn : off}</Text>
-        <Button variant="default" onClick={() => setOpen(on ? "off" : "on")}>{on ? text.session.turnOff : text.session.turnOn}</Button>
+        <Group gap="xs">
+          {user.otpMethod !== "none" && <Button variant="default" onClick={() => setOpen("codes")}>{text.session.newCodes}</Button>}
+          <Button variant="default" onClick={() => setOpen(on ? "off" : "on")}>{on ? text.session.turnOff : text.session.turnOn}</Button>
+        </Group>
       </Group>
-      {open && <Dialog title={text.session.twoFactor} close={close}>{open === "off" ? <TurnOff done={close} /> : <TurnOn done={close} />}</Dialog>}
+      {Inside && <Dialog title={open === "codes" ? text.session.newCodes : text.session.twoFactor} close={close}><Inside done={close} /></Dialog>}
     </Stack>
   );
 }
@@ -106,3 +110,31 @@ function TurnOff({ done }: { done: () => void }) {
     </form>
   );
 }
+
+/** First the password, then the codes, which are shown this once. */
+function NewCodes({ done }: { done: () => void }) {
+  const { text } = useText();
+  const regenerate = useChange(RegenerateRecoveryCodes);
+  const [password, setPassword] = useState("");
+  const [codes, setCodes] = useState<readonly string[]>();
+  const submit = useSubmit(async () => {
+    const { regenerateRecoveryCodes } = await regenerate({ input: { password } });
+    setCodes(regenerateRecoveryCodes!.recoveryCodes);
+  });
+  if (codes) return <RecoveryCodes of={codes} done={done} />;
+  return (
+    <form onSubmit={submit.onSubmit}>
+      <Stack>
+        <Text size="sm">{text.session.newCodesHint}</Text>
+        <PasswordInput
+          label={text.session.currentPassword} autoComplete="current-password" required withAsterisk={false} data-autofocus error={submit.fault("password")}
+          visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }} value={password} onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        <Problem error={submit.rest("password")} />
+        <Button type="submit" loading={submit.busy}>{text.session.newCodes}</Button>
+      </Stack>
+    </form>
+  );
+}
+
+const dialogs = { on: TurnOn, off: TurnOff, codes: NewCodes };

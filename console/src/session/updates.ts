@@ -13,4 +13,7 @@ export const sessionUpdates: UpdatesConfig[string] = {
   deletePasskey: me,
   confirmTotp: me,
   disableTotp: me,
+  leaveCustomer: staleQueries("me", "user", "users", "customers", "search"),
+  // Lists tell people by their names.
+  updateUser: staleQueries("users", "search"),
 };

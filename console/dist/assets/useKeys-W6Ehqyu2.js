@@ -1,0 +1,1 @@
+import{n as e}from"./pages-DwhHu5pd.js";import{n as t}from"./keys.gql-CeGv4U9D.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

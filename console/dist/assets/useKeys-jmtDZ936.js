@@ -1,1 +1,0 @@
-import{n as e}from"./pages-C-irUTCn.js";import{n as t}from"./keys.gql-CcNjcsXi.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

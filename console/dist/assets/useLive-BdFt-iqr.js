@@ -1,0 +1,1 @@
+import{t as e}from"./useHeard-Ca919Ufu.js";import{o as t}from"./webhooks.gql-Dxd8dsvI.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};

@@ -1,0 +1,79 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"canopy/internal/access"
+	"canopy/internal/devstack/devtest"
+	"canopy/internal/paging"
+)
+
+// farWords are 9,000 companies below company 2 and as many of its users, of whom the last 3,000 by name share a word.
+var farWords = []string{
+	`SET session_replication_role = replica`,
+	`INSERT INTO customers (id, parent_id, lineage, name, region_id, created_at)
+		SELECT 100000 + i, 2, ARRAY[1, 2, 100000 + i]::bigint[], CASE WHEN i <= 6000 THEN 'Alder ' ELSE 'Zinnia far ' END || i % 100, 1, now() - i % 7 * interval '1 hour' FROM generate_series(1, 9000) i`,
+	`INSERT INTO limbs SELECT id, lineage FROM customers WHERE id > 100000`,
+	`INSERT INTO customer_words (customer_id, words, named, created_at, limb_id) SELECT id, words_of(name), lower(name), created_at, id FROM customers WHERE id > 100000`,
+	`INSERT INTO users (id, email, first_name, last_name)
+		SELECT 100000 + i, 'person' || i || '@x.example', CASE WHEN i <= 6000 THEN 'Alder' ELSE 'Zinnia far' END, 'Number ' || i % 100 FROM generate_series(1, 9000) i`,
+	`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name, lineage, created_at)
+		SELECT c.id, u.id, u.email, u.first_name, u.last_name, c.lineage, now() - u.id % 7 * interval '1 hour' FROM users u JOIN customers c ON c.id IN (2, 3) WHERE u.id > 100000`,
+	`INSERT INTO subtree_users (customer_id, user_id, email, name, created_at, accepted, has_password)
+		SELECT DISTINCT a.id, m.user_id, m.email, m.first_name || ' ' || m.last_name, m.created_at, false, false FROM memberships m CROSS JOIN unnest(m.lineage) a(id) WHERE m.user_id > 100000`,
+	`INSERT INTO member_names SELECT customer_id, user_id, limb_of(lineage), first_name || ' ' || last_name || ' ' || email, lower(first_name || ' ' || last_name), email, created_at
+		FROM memberships WHERE user_id > 100000`,
+	`RESET session_replication_role`,
+	`VACUUM ANALYZE`,
+}
+
+// TestSharedWordsAtTheEnd: what very many names share, all of which stand at the end of the order, is found whole and in order, each once.
+func TestSharedWordsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	url := devtest.Database(t, Fingerprint(), Migrate)
+	pool := devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
+	t.Cleanup(func() { _ = pool.Close() })
+	data := planData{t, pool}
+	data.begin()
+	data.grow(0, 10)
+	for _, text := range farWords {
+		data.exec(text)
+	}
+	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
+	t.Cleanup(func() { _ = s.Close() })
+	companies := idsAndPlaces(s, (*Store).FindCustomers, func(c *Customer) int64 { return c.ID })
+	users := idsAndPlaces(s, (*Store).FindUsers, func(u *User) int64 { return u.ID })
+	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree()} {
+		for _, l := range []struct {
+			order, want string
+			read        func(context.Context, access.Scope, Ask) ([]int64, [][]string, error)
+		}{
+			{"NAME", `SELECT id FROM customers WHERE id > 106000 ORDER BY lower(name) COLLATE "C", id`, companies},
+			{"ID", `SELECT id FROM customers WHERE id > 106000 ORDER BY id`, companies},
+			{"PATH", `SELECT id FROM customers WHERE id > 106000 ORDER BY lineage`, companies},
+			{"NAME", `SELECT id FROM users WHERE id > 106000 ORDER BY lower(first_name || ' ' || last_name) COLLATE "C", id`, users},
+			{"ID", `SELECT id FROM users WHERE id > 106000 ORDER BY id`, users},
+		} {
+			t.Run(fmt.Sprint(l.order, scope.From(), l.want), func(t *testing.T) {
+				var want, got []int64
+				devtest.Check(t, pool.SelectContext(t.Context(), &want, l.want))
+				for at := (paging.Cursor{}); ; {
+					ids, places, err := l.read(t.Context(), scope, NewAsk(Where{Terms: []Term{{searched, "far zin"}}}, l.order, paging.NewPage(200, at)))
+					devtest.Check(t, err)
+					if got = append(got, ids[:min(200, len(ids))]...); len(ids) <= 200 {
+						break
+					}
+					at = paging.Cursor{Order: l.order, Keys: places[199]}
+				}
+				if !slices.Equal(got, want) || len(want) != 3000 {
+					t.Errorf("%d rows, want %d", len(got), len(want))
+				}
+			})
+		}
+	}
+}
