@@ -105,7 +105,8 @@ var (
 		UPDATE contexts x SET removed_at = NULL, erase_at = NULL
 		WHERE x.id = $3 AND x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NOT NULL AND x.erase_at > now()
 		RETURNING ` + contextColumns)
-	qBumpContext = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
+	qBumpContext  = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
+	qBumpDocument = prepare(bump(""))
 )
 
 var (
