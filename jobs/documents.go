@@ -133,7 +133,7 @@ const progressEvery = 500 * time.Millisecond
 // reader is the version of what reads documents and cuts their text. It goes up with every change of
 // where chunks begin and end, of what they say, or of how their vectors are stored: chunks of two versions don't belong
 // together.
-const reader = 8
+const reader = 9
 
 // reader is the version of what reads this document: recognition in other languages, or none, reads pictures otherwise.
 func (p *processing) reader() int {

@@ -145,7 +145,7 @@ type user struct {
 	Email       string           `json:"email"`
 	CreatedAt   time.Time        `json:"createdAt"`
 	HasPassword bool             `json:"hasPassword" doc:"The account setup is complete"`
-	OTPMethod   string           `json:"otpMethod" enum:"none,totp" doc:"The two-factor method"`
+	OTPMethod   string           `json:"otpMethod" enum:"none,totp,passkey" doc:"The two-factor method; passkey of who has passkeys and no authenticator of codes"`
 	LastAccess  *time.Time       `json:"lastAccess" doc:"The most recent access; null when there was none"`
 	Permissions []userPermission `json:"permissions"`
 }

@@ -37,10 +37,10 @@ type courier struct {
 }
 
 // withCourier runs an API, a worker and a receiver that it may deliver to.
-func (b *bencher) withCourier(self string, do func(*courier) error) (err error) {
+func (b *bencher) withCourier(do func(*courier) error) (err error) {
 	file := b.lab.dir + "/receiver.pem"
 	c := &courier{bencher: b}
-	if c.sink, err = b.lab.start("https://{address}/report/", nil, self, "-sink", "{address}", "-certificate", file); err != nil {
+	if c.sink, err = b.lab.start("https://{address}/report/", nil, b.lab.self, "-sink", "{address}", "-certificate", file); err != nil {
 		return err
 	}
 	defer func() { _ = c.sink.stop() }()
@@ -64,8 +64,8 @@ func (b *bencher) withCourier(self string, do func(*courier) error) (err error) 
 }
 
 // deliveries measures the worker.
-func (b *bencher) deliveries(self string) (rows []row, err error) {
-	err = b.withCourier(self, func(c *courier) error {
+func (b *bencher) deliveries() (rows []row, err error) {
+	err = b.withCourier(func(c *courier) error {
 		for _, f := range []struct {
 			name    string
 			measure func(name string) (row, error)

@@ -33,20 +33,8 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if l.platform, err = l.start(healthz, nil, l.binary, "serve"); err != nil {
-		return err
-	}
-	time.Sleep(2 * time.Second)
-	resident, own := l.platform.memory()
-	rows := []row{
-		{name: "serve: start to first answer", figure: l.platform.started.Round(time.Millisecond).String(), wanted: "< 1 s"},
-		{name: "serve: idle RSS", figure: mib(resident) + ", " + mib(own) + " its own", wanted: "< 60 MiB"},
-	}
-	self, err := os.Executable()
+	rows, err := l.begin()
 	if err != nil {
-		return err
-	}
-	if l.bare, err = l.start(healthz, []string{"BENCH_ISSUER=" + l.platform.url}, self, "-bare", "{address}"); err != nil {
 		return err
 	}
 	b := &bencher{ctx: ctx, o: o, lab: l}
@@ -56,68 +44,71 @@ func run(ctx context.Context, o options) error {
 	if o.peers {
 		return besidePeers(b)
 	}
-	if o.beside != "" {
-		rows, err := b.beside(o.beside)
-		print(rows)
-		return errors.Join(err, b.failed)
+	parts, whole := b.parts()
+	if !whole {
+		rows = nil
 	}
-	if o.hostile {
-		rows, err := b.hostile(self)
-		print(rows)
-		return errors.Join(err, b.failed)
-	}
-	if !o.noDeliveries {
-		delivered, err := b.deliveries(self)
-		rows = append(rows, delivered...)
-		if err != nil {
-			print(rows)
-			return err
+	for _, part := range parts {
+		var more []row
+		more, err = part()
+		if rows = append(rows, more...); err != nil {
+			break
 		}
-	}
-	if err := b.newToken(); err != nil {
-		return err
-	}
-	rows = append(append(rows, b.small()...), b.stalls()...)
-	traced, err := b.traced(self)
-	if err != nil {
-		return err
-	}
-	rows = append(rows, traced...)
-	slow, err := b.slow()
-	if err != nil {
-		return err
-	}
-	rows = append(rows, slow...)
-	limits, err := b.limits()
-	rows = append(rows, limits...)
-	if err != nil {
-		return err
-	}
-	if strings.Contains("documents search", o.only) {
-		documents, err := b.documents()
-		if err != nil {
-			return err
-		}
-		rows = append(rows, documents...)
-		if err := b.newToken(); err != nil {
-			return err
-		}
-	}
-	if o.customers > 0 {
-		large, err := b.large()
-		if err != nil {
-			return err
-		}
-		rows = append(rows, large...)
-	}
-	if strings.Contains("hostile", o.only) {
-		// At the end, for what it leaves behind still works on.
-		var beside []row
-		beside, err = b.hostile(self)
-		rows = append(rows, beside...)
 	}
 	print(rows)
 	return errors.Join(err, b.failed)
+}
+
+// begin starts the platform and the bare server beside it.
+func (l *lab) begin() (rows []row, err error) {
+	if l.platform, err = l.start(healthz, nil, l.binary, "serve"); err != nil {
+		return nil, err
+	}
+	time.Sleep(2 * time.Second)
+	resident, own := l.platform.memory()
+	if l.self, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	l.bare, err = l.start(healthz, []string{"BENCH_ISSUER=" + l.platform.url}, l.self, "-bare", "{address}")
+	return []row{
+		{name: "serve: start to first answer", figure: l.platform.started.Round(time.Millisecond).String(), wanted: "< 1 s"},
+		{name: "serve: idle RSS", figure: mib(resident) + ", " + mib(own) + " its own", wanted: "< 60 MiB"},
+	}, err
+}
+
+// part measures some rows. Those that it gives beside an error are right.
+type part func() ([]row, error)
+
+// parts are what is measured, in order; whole says that it is the whole table.
+func (b *bencher) parts() (parts []part, whole bool) {
+	switch {
+	case b.o.beside != "":
+		return []part{b.beside}, false
+	case b.o.hostile:
+		return []part{b.hostile}, false
+	}
+	if !b.o.noDeliveries {
+		parts = append(parts, b.deliveries)
+	}
+	parts = append(parts, b.requests, b.traced, b.slow, b.limits)
+	if strings.Contains("documents search", b.o.only) {
+		parts = append(parts, b.documents, func() ([]row, error) { return nil, b.newToken() })
+	}
+	if b.o.customers > 0 {
+		parts = append(parts, b.large)
+	}
+	if strings.Contains("hostile", b.o.only) {
+		parts = append(parts, b.hostile) // at the end, for what it leaves behind still works on
+	}
+	return parts, true
+}
+
+// requests are the rows of single requests.
+func (b *bencher) requests() ([]row, error) {
+	if err := b.newToken(); err != nil {
+		return nil, err
+	}
+	return append(b.small(), b.stalls()...), nil
 }
 
 func mib(n int64) string { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }

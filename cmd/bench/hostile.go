@@ -41,8 +41,8 @@ type feud struct {
 }
 
 // hostile measures what one company feels of another that wants everything.
-func (b *bencher) hostile(self string) (rows []row, err error) {
-	err = b.withCourier(self, func(c *courier) error {
+func (b *bencher) hostile() (rows []row, err error) {
+	err = b.withCourier(func(c *courier) error {
 		f := &feud{courier: c}
 		if err := f.found(); err != nil {
 			return err

@@ -29,7 +29,8 @@ type lab struct {
 	postgres *devstack.Postgres
 	redis    *devstack.Redis
 	env      []string
-	binary   string
+	binary   string // of the platform
+	self     string // this program
 	key      canopy.Key
 	platform *child
 	bare     *child

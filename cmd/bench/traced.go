@@ -16,12 +16,12 @@ import (
 
 // traced measures what telemetry costs: each call in turns with a server of the same program that tells a collector of every request. The collector
 // takes what comes, and counts it.
-func (b *bencher) traced(self string) (rows []row, err error) {
+func (b *bencher) traced() (rows []row, err error) {
 	const name = "every request traced"
 	if !slices.ContainsFunc(b.usual(), func(c contest) bool { return strings.Contains(name+": "+c.name, b.o.only) }) {
 		return nil, nil
 	}
-	collector, err := b.lab.start(healthz, nil, self, "-collector", "{address}")
+	collector, err := b.lab.start(healthz, nil, b.lab.self, "-collector", "{address}")
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +30,8 @@ func (b *bencher) traced(self string) (rows []row, err error) {
 }
 
 // beside measures another program of the same schema in turns with the one that is measured.
-func (b *bencher) beside(program string) ([]row, error) {
-	return b.inTurns("beside "+program, "", program, nil)
+func (b *bencher) beside() ([]row, error) {
+	return b.inTurns("beside "+b.o.beside, "", b.o.beside, nil)
 }
 
 // inTurns measures a second server in turns with the platform: its ratio is what it does of the platform's rate.

@@ -413,6 +413,9 @@ func TestPasskeysAndCodes(t *testing.T) {
 		if got := platform.Member(t, k.MustGQL(k.greta.Token, `{ me { user { otpMethod } } }`, nil), "me.user.otpMethod"); got != want {
 			t.Errorf("the method is %v, want %s", got, want)
 		}
+		if a := k.Must(200, "GET", "/tenant/users", k.greta.Token, nil); !strings.Contains(string(a.Body), `"otpMethod":"`+want+`"`) { // and as it is documented
+			t.Errorf("REST does not tell %s: %s", want, a.Body)
+		}
 	}
 	plain := platform.Member(t, k.MustGQL(k.greta.Token, `mutation($p: String) { enableTotp(input: {password: $p}) { secret } }`, password), "enableTotp.secret").(string)
 	method("passkey")

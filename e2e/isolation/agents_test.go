@@ -299,7 +299,11 @@ func agentFields() map[string]bool {
 
 func TestAgentIsolationREST(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	agentRESTIsolation(t, newYard(t))
+}
+
+func agentRESTIsolation(t *testing.T, y *yard) {
+	t.Helper()
 	m := newMatrix(t, y.world)
 	_, registry := rest.New(y.App.Resolver, rest.Options{})
 	endpoints := map[string]rest.Endpoint{}
@@ -318,7 +322,11 @@ func TestAgentIsolationREST(t *testing.T) {
 
 func TestAgentIsolationGraph(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	agentGraphIsolation(t, newYard(t))
+}
+
+func agentGraphIsolation(t *testing.T, y *yard) {
+	t.Helper()
 	m := newMatrix(t, y.world)
 	for _, row := range y.graphRows() {
 		t.Run(row.fields, func(t *testing.T) { m.row(t, y.answers(row.want, row.rules(), false), row.sender(), row.writes()) })

@@ -18,7 +18,11 @@ import (
 // there and for one that is not.
 func TestRESTIsolation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	restIsolation(t, newWorld(t))
+}
+
+func restIsolation(t *testing.T, w *world) {
+	t.Helper()
 	m := newMatrix(t, w)
 	rows := map[string][]restRow{}
 	for _, row := range restRows() {

@@ -10,8 +10,8 @@ import (
 	"canopy/internal/config"
 )
 
-// TestARestoredBackupIsolates takes a dump while people are added, and asks the platform that runs on what is restored of it for what
-// TestGraphIsolation asks for, as every caller.
+// TestARestoredBackupIsolates takes a dump while people are added, and asks platforms that run on what is restored of it for what
+// TestGraphIsolation, TestRESTIsolation and those of agents ask for, as every caller.
 func TestARestoredBackupIsolates(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
@@ -31,7 +31,15 @@ func TestARestoredBackupIsolates(t *testing.T) {
 	platform.PostgresProgram(t, "pg_dump", "--format=custom", "--no-owner", "--file="+dump, s.App.Config.DatabaseURL)
 	close(done)
 	load.Wait()
-	url := s.Restored(t, dump)
-	restored := func(c *config.Config) { c.DatabaseURL = url }
-	t.Run("graph", func(t *testing.T) { graphIsolation(t, newWorld(t, restored)) })
+	for name, isolation := range map[string]func(*testing.T, func(*config.Config)){
+		"graph":        func(t *testing.T, on func(*config.Config)) { graphIsolation(t, newWorld(t, on)) },
+		"REST":         func(t *testing.T, on func(*config.Config)) { restIsolation(t, newWorld(t, on)) },
+		"agents/graph": func(t *testing.T, on func(*config.Config)) { agentGraphIsolation(t, newYard(t, on)) },
+		"agents/REST":  func(t *testing.T, on func(*config.Config)) { agentRESTIsolation(t, newYard(t, on)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := s.Restored(t, dump)
+			isolation(t, func(c *config.Config) { c.DatabaseURL = url })
+		})
+	}
 }

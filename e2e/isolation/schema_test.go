@@ -18,6 +18,7 @@ func TestGraphIsolation(t *testing.T) {
 }
 
 func graphIsolation(t *testing.T, w *world) {
+	t.Helper()
 	m := newMatrix(t, w)
 	wanted := schemaFields()
 	covered := agentFields()

@@ -1,14 +1,17 @@
 package devstack
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,11 +26,18 @@ type RedisOptions struct {
 	Dir string
 	// Log is told of starts and stops; nil discards that.
 	Log *slog.Logger
+	// Password is what it asks for; one is made where it is empty.
+	Password string
+	// Settings are further lines of its configuration. With any of them the server may write into the folder data in Dir.
+	Settings []string
+	// Sentinel has it watch the master that Settings name, and keep nothing.
+	Sentinel bool
 }
 
 // Redis is a private Redis, listening on 127.0.0.1 alone and asking for a generated password. It
 // keeps nothing on disk: what it holds can be made again.
 type Redis struct {
+	options  RedisOptions
 	dir      string
 	log      *slog.Logger
 	account  *account
@@ -49,7 +59,7 @@ type redisServer interface {
 // it says loudly. The server runs until Stop, whatever becomes of ctx, but never longer than this
 // process (where the system can tell: on Linux).
 func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
-	r := &Redis{log: orDiscard(o.Log), password: rand.Text()}
+	r := &Redis{options: o, log: orDiscard(o.Log), password: cmp.Or(o.Password, rand.Text())}
 	var err error
 	if r.account, err = serverAccount(); err != nil {
 		r.account = nil // unlike PostgreSQL, Redis runs as whoever we are
@@ -58,7 +68,14 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 		return nil, fmt.Errorf("private Redis: %w", err)
 	}
 	r.program = redisProgram()
-	if r.program == "" {
+	switch {
+	case r.program == "" && len(o.Settings) > 0:
+		return nil, fmt.Errorf("private Redis: %w: install redis-server", ErrNoBinaries)
+	case len(o.Settings) > 0:
+		if err := r.makeData(); err != nil {
+			return nil, fmt.Errorf("private Redis: %w", err)
+		}
+	case r.program == "":
 		r.log.WarnContext(ctx, "redis-server is not installed: a stand-in runs inside this process, good for trying things out and nothing more; scripts/bootstrap.sh installs the real one")
 	}
 	return r, r.Start(ctx)
@@ -140,8 +157,10 @@ func (r *Redis) launch(ctx context.Context, port int) error {
 		return err
 	}
 	defer func() { _ = out.Close() }() // the server has its own handle by then
-	cmd := exec.Command(r.program, "-")
-	cmd.Stdin = strings.NewReader(r.settings(port))
+	cmd, err := r.command(port)
+	if err != nil {
+		return err
+	}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", serverEnv(), out, out
 	proc, err := startProcess(cmd, r.account, syscall.SIGKILL)
 	if err != nil {
@@ -157,10 +176,43 @@ func (r *Redis) launch(ctx context.Context, port int) error {
 	return nil
 }
 
-// settings go in by standard input: on the command line every user could read the password.
+// makeData makes the folder that the server may write into.
+func (r *Redis) makeData() error {
+	if err := os.MkdirAll(r.data(), 0o700); err != nil {
+		return err
+	}
+	if r.account == nil {
+		return nil
+	}
+	return errors.Join(os.Chmod(r.dir, 0o711), r.account.give(r.data())) //nolint:gosec // the account has to get to its folder
+}
+
+func (r *Redis) data() string { return filepath.Join(r.dir, "data") }
+
+// command runs the server. Settings go in by standard input: on the command line every user could read the password. A sentinel keeps what it
+// learns in its file.
+func (r *Redis) command(port int) (*exec.Cmd, error) {
+	if !r.options.Sentinel {
+		cmd := exec.Command(r.program, "-")
+		cmd.Stdin = strings.NewReader(r.settings(port))
+		return cmd, nil
+	}
+	file := filepath.Join(r.data(), "sentinel.conf")
+	if err := os.WriteFile(file, []byte(r.settings(port)), 0o600); err != nil {
+		return nil, err
+	}
+	return exec.Command(r.program, file, "--sentinel"), r.account.give(file)
+}
+
 func (r *Redis) settings(port int) string {
-	return fmt.Sprintf("bind 127.0.0.1\nport %d\nrequirepass %s\ndatabases %d\nsave \"\"\nappendonly no\ndaemonize no\n",
-		port, r.password, RedisDatabases)
+	lines := []string{"bind 127.0.0.1", "port " + strconv.Itoa(port), "requirepass " + r.password, "daemonize no"}
+	if !r.options.Sentinel {
+		lines = append(lines, "databases "+strconv.Itoa(RedisDatabases), `save ""`, "appendonly no")
+	}
+	if len(r.options.Settings) > 0 {
+		lines = append(append(lines, "dir "+r.data()), r.options.Settings...)
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 func (r *Redis) logPath() string { return filepath.Join(r.dir, "redis.log") }

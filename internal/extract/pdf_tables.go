@@ -42,14 +42,13 @@ func (d *pdfDocument) tables(page references.FPDF_TEXTPAGE, text string, count i
 		return text
 	}
 	g := &pdfGeometry{pdfDocument: d, page: page}
-	lines := g.lines(units)
+	lines := g.rightToLeft(g.lines(units))
 	g.findCells(lines)
 	var b strings.Builder
 	for i := 0; i < len(lines); {
 		rows, next := tableAt(lines, i)
 		if rows == "" {
-			begin, end := lines[i].at, lines[next-1].at+len(lines[next-1].text)
-			rows = string(utf16.Decode(units[begin:end]))
+			rows = joined(lines[i:next])
 		}
 		b.WriteString(rows)
 		if i = next; i < len(lines) {
@@ -57,6 +56,15 @@ func (d *pdfDocument) tables(page references.FPDF_TEXTPAGE, text string, count i
 		}
 	}
 	return b.String()
+}
+
+// joined are lines as the engine writes them.
+func joined(lines []pdfLine) string {
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = string(utf16.Decode(l.text))
+	}
+	return strings.Join(texts, "\r\n")
 }
 
 // pdfGeometry asks the engine for the places of characters.

@@ -13,6 +13,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
@@ -29,7 +30,7 @@ func Parse(raw string) (asynq.RedisConnOpt, error) {
 	}
 	switch a.scheme {
 	case schemeCluster:
-		return asynq.RedisClusterClientOpt{Addrs: a.hosts, Username: a.username, Password: a.password, TLSConfig: a.tls()}, nil
+		return Cluster{Addrs: a.hosts, Username: a.username, Password: a.password, TLSConfig: a.tls()}, nil
 	case schemeSentinel:
 		return asynq.RedisFailoverClientOpt{
 			MasterName: a.master, SentinelAddrs: a.hosts, DB: a.database, Username: a.username, Password: a.password,
@@ -39,6 +40,20 @@ func Parse(raw string) (asynq.RedisConnOpt, error) {
 	return asynq.RedisClientOpt{
 		Addr: a.hosts[0], DB: a.database, Username: a.username, Password: a.password, TLSConfig: a.tls(),
 	}, nil
+}
+
+// Cluster makes clients of a Redis Cluster.
+type Cluster asynq.RedisClusterClientOpt
+
+// clusterReload is how often a client asks who has which part of a cluster. By itself it asks once a minute: for so long it would go to a master that is
+// gone, and not to the replica that has taken its place.
+const clusterReload = 2 * time.Second
+
+// MakeRedisClient makes a client, as asynq wants it.
+func (c Cluster) MakeRedisClient() any {
+	return redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs: c.Addrs, Username: c.Username, Password: c.Password, TLSConfig: c.TLSConfig, ClusterStateReloadInterval: clusterReload,
+	})
 }
 
 // Client reads a URL and makes a client of it, which connects when it is first used. Its errors are

@@ -29,10 +29,10 @@ func TestParse(t *testing.T) {
 		{"everything", "redis://me:p%40ss@cache:7000/3", asynq.RedisClientOpt{Addr: "cache:7000", Username: "me", Password: "p@ss", DB: 3}},
 		{"password only", "redis://:p@[::1]:7000/", asynq.RedisClientOpt{Addr: "[::1]:7000", Password: "p"}},
 		{"TLS", "rediss://cache", asynq.RedisClientOpt{Addr: "cache:6379", TLSConfig: secure}},
-		{"cluster", "redis-cluster://me:p@a:1,b,[::1]:3?tls=true", asynq.RedisClusterClientOpt{
+		{"cluster", "redis-cluster://me:p@a:1,b,[::1]:3?tls=true", Cluster{
 			Addrs: []string{"a:1", "b:6379", "[::1]:3"}, Username: "me", Password: "p", TLSConfig: secure,
 		}},
-		{"cluster's database 0", "redis-cluster://a:1/0", asynq.RedisClusterClientOpt{Addrs: []string{"a:1"}}},
+		{"cluster's database 0", "redis-cluster://a:1/0", Cluster{Addrs: []string{"a:1"}}},
 		{"sentinels", "redis-sentinel://:p@a,b:2/4?master=main&sentinel_username=s&sentinel_password=q", asynq.RedisFailoverClientOpt{
 			MasterName: "main", SentinelAddrs: []string{"a:26379", "b:2"}, DB: 4, Password: "p",
 			SentinelUsername: "s", SentinelPassword: "q",

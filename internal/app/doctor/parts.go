@@ -9,14 +9,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"canopy/internal/blob"
 	"canopy/internal/mail"
-	"canopy/internal/redisconn"
-	"canopy/internal/roster"
 	"canopy/internal/secret"
 	"canopy/jobs"
 )
@@ -44,84 +39,6 @@ func (v *Visit) secretKey(ctx context.Context) {
 		return
 	}
 	v.ok("secret key", "%s opens what the database has sealed", box.KeyIDs()[0])
-}
-
-// redis looks whether the server is of the kind that the setting says, and who works by it.
-func (v *Visit) redis(ctx context.Context) {
-	if v.lacks("redis", "REDIS_URL", v.cfg.RedisURL) {
-		return
-	}
-	client, err := redisconn.Client(v.cfg.RedisURL)
-	if err != nil {
-		v.found("redis", Fault, "", "%v", err)
-		return
-	}
-	defer func() { _ = client.Close() }()
-	said, err := client.Info(ctx).Result()
-	if err != nil {
-		v.found("redis", Fault, "see that the server runs and lets this machine in; the kind must be that of REDIS_URL: redis://, redis-cluster:// or redis-sentinel://", "%v", err)
-		return
-	}
-	facts := infoOf(said)
-	v.redisMode(facts)
-	if policy := facts["maxmemory_policy"]; policy != "" && policy != "noeviction" && facts["maxmemory"] != "0" {
-		v.found("redis memory", Warning, "set maxmemory-policy noeviction, and keep other programs' caches elsewhere",
-			"the server drops what it likes when it is full (%s): tasks come late then, and limits forget", policy)
-	}
-	begun := time.Now()
-	if now, err := client.Time(ctx).Result(); err == nil {
-		v.clock("clock of Redis", now, begun.Truncate(time.Microsecond), time.Since(begun))
-	}
-	v.workers(ctx, client)
-}
-
-// infoOf reads what INFO says.
-func infoOf(said string) map[string]string {
-	facts := map[string]string{}
-	for line := range strings.Lines(said) {
-		if name, value, found := strings.Cut(strings.TrimSpace(line), ":"); found {
-			facts[name] = value
-		}
-	}
-	return facts
-}
-
-func (v *Visit) redisMode(facts map[string]string) {
-	scheme, _, _ := strings.Cut(v.cfg.RedisURL, "://")
-	mode, cluster := facts["redis_mode"], scheme == "redis-cluster"
-	switch {
-	case mode == "sentinel":
-		v.found("redis", Fault, "write REDIS_URL as redis-sentinel://host,host/0?master=NAME", "the address is a sentinel's, which keeps nothing itself")
-	case cluster != (mode == "cluster"):
-		v.found("redis", Fault, "write REDIS_URL as redis-cluster://host,host for a cluster, and as redis:// for a server", "REDIS_URL says %s://, the server runs as %s", scheme, mode)
-	case facts["role"] == "slave":
-		v.found("redis", Fault, "name the master, or the sentinels that know it", "the server is a replica, which takes no writes")
-	default:
-		v.ok("redis", "version %s, %s", facts["redis_version"], mode)
-	}
-}
-
-// workers tells who takes tasks.
-func (v *Visit) workers(ctx context.Context, client redis.UniversalClient) {
-	list, err := roster.New(client).Workers(ctx)
-	if err != nil {
-		v.unknown("workers", "Redis could not be asked")
-		return
-	}
-	versions := []string{}
-	for _, w := range list {
-		if !slices.Contains(versions, w.Version) {
-			versions = append(versions, w.Version)
-		}
-	}
-	switch {
-	case len(list) == 0:
-		v.found("workers", Warning, "start `canopy worker`", "none runs: deliveries, runs, documents and mails wait")
-	case len(versions) > 1:
-		v.found("workers", Warning, "end the roll-out: docs/upgrade.md", "%d run, of the versions %s", len(list), strings.Join(versions, ", "))
-	default:
-		v.ok("workers", "%d run, of the version %s", len(list), versions[0])
-	}
 }
 
 // blobs writes something small, reads it back and takes it away.
