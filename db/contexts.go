@@ -101,6 +101,7 @@ var (
 	qDeleteContext = prepare(`DELETE FROM contexts WHERE id = $1`)
 	qHideContext   = prepare(`UPDATE contexts SET removed_at = now() WHERE id = $1`)
 	qBumpContext   = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
+	qBumpDocument  = prepare(bump(""))
 )
 
 var (

@@ -77,8 +77,8 @@ var (
 		SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk + ` FOR UPDATE OF d`)
 	qDocumentsByID = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = ANY($3) AND ` + onDesk)
 	qStored        = prepare(`
-		SELECT COALESCE(sum(size), 0)::bigint AS size, COALESCE(max(name_index) FILTER (WHERE original_name = $2) + 1, 0) AS name_index
-		FROM documents WHERE context_id = $1`)
+		SELECT COALESCE((SELECT size FROM context_sizes WHERE context_id = $1), 0) AS size, COALESCE((SELECT max(name_index) + 1 FROM documents
+			WHERE context_id = $1 AND original_name = $2), 0) AS name_index`)
 	qInsertDocument = prepare(`
 		INSERT INTO documents AS d (context_id, file_name, original_name, display_name, name_index, format, content_type,
 			content_hash, size, created_by, attributes, model, chunk_size, overlap)
@@ -184,7 +184,7 @@ func (s *Store) FittingDocuments(ctx context.Context, contexts []int64, predicat
 
 // DeleteDocument removes a document with its chunks and puts its original up for deletion.
 func (s *Store) DeleteDocument(ctx context.Context, d *Document) error {
-	if err := s.must(ctx, qBumpContext, d.ContextID); err != nil {
+	if err := s.must(ctx, qBumpDocument, d.ContextID, d.ID); err != nil {
 		return err
 	}
 	if _, err := s.exec(ctx, qDropDocumentBlob, d.ID); err != nil {
@@ -196,7 +196,7 @@ func (s *Store) DeleteDocument(ctx context.Context, d *Document) error {
 // ReprocessDocument has a document processed anew, with its context's settings of now. Whoever works
 // on it at the moment can't write to it any more.
 func (s *Store) ReprocessDocument(ctx context.Context, d *Document) (*Document, error) {
-	if err := s.must(ctx, qBumpContext, d.ContextID); err != nil {
+	if err := s.must(ctx, qBumpDocument, d.ContextID, d.ID); err != nil {
 		return nil, err
 	}
 	row := &Document{}

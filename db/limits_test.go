@@ -48,8 +48,9 @@ const recount = `
 		) t JOIN customers c ON c.id = t.customer_id CROSS JOIN unnest(c.lineage) above(id) GROUP BY 1, 2
 		UNION ALL
 		SELECT above.id, 'users', count(DISTINCT m.user_id) FROM memberships m JOIN customers c ON c.id = m.customer_id
-			CROSS JOIN unnest(c.lineage) above(id) GROUP BY 1),
-	kept AS (SELECT customer_id AS id, name, sum(n) AS n FROM usage_counts GROUP BY 1, 2)
+			CROSS JOIN unnest(c.lineage) above(id) GROUP BY 1
+		UNION ALL SELECT context_id, 'size of the context', sum(size) FROM documents GROUP BY 1),
+	kept AS (SELECT customer_id AS id, name, sum(n) AS n FROM usage_counts GROUP BY 1, 2 UNION ALL SELECT context_id, 'size of the context', size FROM context_sizes)
 	SELECT format('%s of %s: kept %s, there are %s', COALESCE(k.name, c.name), COALESCE(k.id, c.id), COALESCE(k.n, 0), COALESCE(c.n, 0))
 	FROM kept k FULL JOIN counted c ON c.id = k.id AND c.name = k.name WHERE COALESCE(k.n, 0) <> COALESCE(c.n, 0) ORDER BY 1`
 

@@ -176,6 +176,8 @@ var manyRows = []string{
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, gen_random_uuid(), 'a.txt', 'a.txt', i, 'txt', 'text/plain', 'hash ' || i / 5, 1000,
 			CASE WHEN i % 100 = 0 THEN 'pending' WHEN i % 100 = 1 AND h = 0 THEN 'processing' ELSE 'ready' END, 'canopy-lexical-1', 1000, .2, 2 + i % 20, i = 101, now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END
 		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+	`INSERT INTO context_sizes (context_id, size) SELECT i, 1000 FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO context_changes (context_id, version, document_id) SELECT i, 1, i FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO chunks (id, document_id, revision, position, content, overlap_bytes, tokens, sparse)
 		SELECT i, i, 1, 0, 'words', 0, 1, 'vector'::bytea FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, 1, i, 'words', 0, 1, 'vector'::bytea FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,

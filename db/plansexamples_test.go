@@ -127,6 +127,7 @@ var examples = map[query]example{
 	qShareContext:     few(299, 1, ""),
 	qDeleteContext:    few(299),
 	qBumpContext:      few(299),
+	qBumpDocument:     few(299, 299),
 
 	// customers.go
 	qCustomersByID:     within("{299}"),
@@ -208,7 +209,7 @@ var examples = map[query]example{
 	qOriginal:          few(299),
 	qDocumentForUpdate: few(299, 0, 299),
 	qDocumentsByID:     few(299, 0, "{299}"),
-	qStored:            whole("it sums the sizes of a context's documents", 5, "a.txt"),
+	qStored:            few(5, "a.txt"),
 	qInsertDocument:    few(299, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "a", "a", 1, "txt", "text/plain", "h", 1, 299, "{}"),
 	qUpdateDocument:    few(299, "a.txt", `{"lang": "de"}`),
 	qFittingDocuments:  whole("it looks at the attributes of a context's documents", "{5}", `exists($."lang" ? (@ == "de"))`),
@@ -440,7 +441,7 @@ var examples = map[query]example{
 	qClaimDocument:        few(200, 0, 60),
 	qRenewDocument:        few(201, 0, 60, .5),
 	qChunkPositions:       few(5, 1),
-	qFinishContext:        few(299, 1),
+	qFinishContext:        few(299, 299, 1),
 	qFinishDocument:       few(201, 0, 1, "[]"),
 	qDocumentBacklog:      atWork(),
 	qReadBy:               few(201, 0, 1),
@@ -667,8 +668,16 @@ var examples = map[query]example{
 	qLastAccess:    within("{299}"),
 	qEnsureUser:    few("new@x.example", "", "").and("user299@x.example", "", ""),
 
+	// indexstate.go
+	qIndexState:   few(5, ""),
+	qIndexChanges: few(5, "", 1),
+
+	// outlines.go
+	qContextSize: few(299),
+	qBlockStarts: few("{299,5}", "{1,1}", 65536),
+	qBlockSlices: few("{299,5}", "{1,1}", "{0,0}", "{1,1}", "{5,5}"),
+
 	// vectors.go
-	qIndexState:     few(5, ""),
 	qBlocks:         few("{299,5}", "{1,1}", false),
 	qSparseRows:     few("{299,5}", "{1,1}"),
 	qDenseRows:      few("{299}", "{1}"),

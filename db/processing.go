@@ -58,8 +58,7 @@ var (
 		UPDATE documents SET next_attempt_at = now() + $3 * interval '1 second', progress = GREATEST(progress, $4)
 		WHERE ` + heldDocument)
 	qChunkPositions = prepare(`SELECT position FROM chunks WHERE document_id = $1 AND revision = $2 ORDER BY position`)
-	qFinishContext  = prepare(`
-		UPDATE contexts SET version = version + 1, dimensions = CASE WHEN dimensions = 0 THEN $2 ELSE dimensions END WHERE id = $1`)
+	qFinishContext  = prepare(bump(`, dimensions = CASE WHEN dimensions = 0 THEN $3 ELSE dimensions END`))
 	qFinishDocument = prepare(`
 		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, warnings = $4::jsonb, packed = revision, completed_at = now()
 		WHERE ` + heldDocument)
@@ -162,7 +161,7 @@ func (s *Store) ChunkPositions(ctx context.Context, w *DocumentWork, each func(i
 func (s *Store) FinishDocument(ctx context.Context, w *DocumentWork, chunks, dimensions int, warnings json.RawMessage) error {
 	return s.Tx(ctx, func(tx *Store) error {
 		// The context first: whoever deletes it locks in this order, too.
-		if err := tx.must(ctx, qFinishContext, w.ContextID, dimensions); err != nil {
+		if err := tx.must(ctx, qFinishContext, w.ContextID, w.ID, dimensions); err != nil {
 			return err
 		}
 		if err := tx.must(ctx, qFinishDocument, w.ID, w.Attempts, chunks, string(warnings)); err != nil {

@@ -10,9 +10,6 @@ import (
 // The vectors of a document's chunks are stored in blocks. Those of documents that an earlier release has processed are
 // beside their chunks, until they are packed.
 var (
-	qIndexState = prepare(`
-		SELECT x.version, d.id, d.revision, COALESCE(d.packed = d.revision, false) AS packed FROM contexts x
-		LEFT JOIN documents d ON d.context_id = x.id AND ` + unindexed("d.status = 'ready'") + ` AND ($2 = '' OR d.model = $2) WHERE x.id = $1`)
 	qBlocks = prepare(`
 		SELECT b.document_id, b.chunks, b.block FROM unnest($1::bigint[], $2::bigint[]) w(id, revision)
 		JOIN vector_blocks b ON b.document_id = w.id AND b.revision = w.revision WHERE b.dense = $3`)
@@ -50,43 +47,6 @@ func idsOfChunks(from, to string) string {
 			WHERE k.document_id = d.id AND k.revision = d.revision AND k.position >= ` + from + ` AND k.position < ` + to + `)`
 }
 
-// IndexState is what a search index of a context is to hold: at the version, these documents with
-// their revisions.
-type IndexState struct {
-	Version   int64
-	Documents map[int64]int64
-	// Unpacked are those whose vectors are beside their chunks.
-	Unpacked map[int64]bool
-}
-
-// IndexState reads what an index of a context is to hold. With a model, only documents that were
-// processed with it count.
-func (s *Store) IndexState(ctx context.Context, contextID int64, model string) (*IndexState, error) {
-	var rows []struct {
-		Version  int64  `db:"version"`
-		ID       *int64 `db:"id"`
-		Revision *int64 `db:"revision"`
-		Packed   bool   `db:"packed"`
-	}
-	if err := s.list(ctx, &rows, qIndexState, contextID, model); err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		return nil, ErrNoRows
-	}
-	st := &IndexState{Version: rows[0].Version, Documents: make(map[int64]int64, len(rows)), Unpacked: map[int64]bool{}}
-	for _, r := range rows {
-		if r.ID == nil {
-			continue
-		}
-		st.Documents[*r.ID] = *r.Revision
-		if !r.Packed {
-			st.Unpacked[*r.ID] = true
-		}
-	}
-	return st, nil
-}
-
 // Block is a stored block of vectors of a document.
 type Block struct {
 	Document int64
@@ -94,6 +54,17 @@ type Block struct {
 	Chunks []int64
 	// Bytes stay as they are.
 	Bytes []byte
+}
+
+// chunksFrom reads the ids of chunks as they are stored.
+func (b *Block) chunksFrom(ids []byte) error {
+	if len(ids)%8 != 0 {
+		return fmt.Errorf("a block of document %d has %d bytes of ids", b.Document, len(ids))
+	}
+	for b.Chunks = b.Chunks[:0]; len(ids) > 0; ids = ids[8:] {
+		b.Chunks = append(b.Chunks, int64(binary.BigEndian.Uint64(ids)))
+	}
+	return nil
 }
 
 // sharedRow is the length, in bytes, of the longest row that the driver reads into memory that it uses again. Longer ones have memory of their
@@ -106,11 +77,8 @@ func (s *Store) StreamBlocks(ctx context.Context, dense bool, documents map[int6
 	var ids, block []byte
 	scan := []any{&b.Document, (*rawBytes)(&ids), (*rawBytes)(&block)}
 	return s.streamOf(ctx, documents, scan, func() error {
-		if len(ids)%8 != 0 {
-			return fmt.Errorf("a block of document %d has %d bytes of ids", b.Document, len(ids))
-		}
-		for b.Chunks = b.Chunks[:0]; len(ids) > 0; ids = ids[8:] {
-			b.Chunks = append(b.Chunks, int64(binary.BigEndian.Uint64(ids)))
+		if err := b.chunksFrom(ids); err != nil {
+			return err
 		}
 		if b.Bytes = block; len(block) <= sharedRow {
 			b.Bytes = bytes.Clone(block)

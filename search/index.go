@@ -18,8 +18,8 @@ import (
 var loadPlaces = 2 * max(2, runtime.GOMAXPROCS(0)/2)
 
 // index gives an index of a context, of at least the context's version.
-func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key vector.Key, load func(ctx context.Context, from T) (T, int64, error)) (T, error) {
-	x, err := e.vectors.Get(ctx, key, row.Searched, func(ctx context.Context, from vector.Index) (vector.Loaded, error) {
+func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key vector.Key, load func(ctx context.Context, from T, at int64) (T, int64, error)) (T, error) {
+	x, err := e.vectors.Get(ctx, key, row.Searched, func(ctx context.Context, from vector.Loaded) (vector.Loaded, error) {
 		branch, err := e.store.BranchOfAccount(ctx, row.AccountID)
 		if err != nil {
 			return vector.Loaded{}, err
@@ -28,8 +28,8 @@ func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key 
 			return vector.Loaded{}, err
 		}
 		defer e.loads.Leave(branch)
-		before, _ := from.(T) // nil where the cache has none
-		made, version, err := load(ctx, before)
+		before, _ := from.Index.(T) // nil where the cache has none
+		made, version, err := load(ctx, before, from.Version)
 		if err == nil {
 			e.giveBack(made.Bytes())
 		}
@@ -37,6 +37,8 @@ func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key 
 	})
 	var none T
 	switch {
+	case errors.Is(err, errNoOutline):
+		return none, err
 	case errors.Is(err, db.ErrNoRows): // it was deleted under the search
 		return none, noContext(row.ID)
 	case err != nil:
@@ -64,23 +66,27 @@ func (e *Engine) giveBack(loaded int64) {
 	})
 }
 
+// wordsKey names the index of a context's words.
+func wordsKey(row *db.Context) vector.Key {
+	return vector.Key{Context: row.ID, Model: lexical.For(row.EmbeddingModel).Name, Kind: vector.KindSparse}
+}
+
 // sparseIndex gives the index of a context's words.
 func (e *Engine) sparseIndex(ctx context.Context, row *db.Context) (*vector.Sparse, error) {
 	model := lexical.For(row.EmbeddingModel)
-	key := vector.Key{Context: row.ID, Model: model.Name, Kind: vector.KindSparse}
-	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Sparse) (*vector.Sparse, int64, error) {
-		return e.loadSparse(ctx, row.ID, model, from)
+	return index(ctx, e, row, wordsKey(row), func(ctx context.Context, from *vector.Sparse, at int64) (*vector.Sparse, int64, error) {
+		return e.loadSparse(ctx, row.ID, model, from, at)
 	})
 }
 
-// loadSparse reads what an index lacks. The version is read before the chunks: what changes in
+// loadSparse reads what an index of a version lacks. The version is read before the chunks: what changes in
 // between is read again at the next version.
-func (e *Engine) loadSparse(ctx context.Context, contextID int64, model *lexical.Model, from *vector.Sparse) (*vector.Sparse, int64, error) {
-	state, err := e.store.IndexState(ctx, contextID, "")
+func (e *Engine) loadSparse(ctx context.Context, contextID int64, model *lexical.Model, from *vector.Sparse, at int64) (*vector.Sparse, int64, error) {
+	state, err := e.store.IndexState(ctx, contextID, "", at)
 	if err != nil {
 		return nil, 0, err
 	}
-	add, remove := from.Documents().Changes(state.Documents)
+	add, remove := changes(from.Documents(), state)
 	b := vector.NewSparseBuilder(model, from)
 	b.Remove(remove...)
 	packed, unpacked := pick(state, add)
@@ -114,17 +120,17 @@ func (e *Engine) denseIndex(ctx context.Context, row *db.Context) (*vector.Dense
 		return nil, nil
 	}
 	key := vector.Key{Context: row.ID, Model: fmt.Sprintf("%s/%d", row.EmbeddingModel, row.Dimensions), Kind: vector.KindDense}
-	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Dense) (*vector.Dense, int64, error) {
-		return e.loadDense(ctx, row, from)
+	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Dense, at int64) (*vector.Dense, int64, error) {
+		return e.loadDense(ctx, row, from, at)
 	})
 }
 
-func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.Dense) (*vector.Dense, int64, error) {
-	state, err := e.store.IndexState(ctx, row.ID, row.EmbeddingModel)
+func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.Dense, at int64) (*vector.Dense, int64, error) {
+	state, err := e.store.IndexState(ctx, row.ID, row.EmbeddingModel, at)
 	if err != nil {
 		return nil, 0, err
 	}
-	add, remove := from.Documents().Changes(state.Documents)
+	add, remove := changes(from.Documents(), state)
 	b, err := vector.NewDenseBuilder(row.Dimensions, from)
 	if err != nil {
 		return nil, 0, err
@@ -150,6 +156,14 @@ func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.De
 		return b.Add(vector.DenseRow{Chunk: v.Chunk, Document: v.Document, Revision: unpacked[v.Document], Vector: buffer})
 	})
 	return b.Build(), state.Version, err
+}
+
+// changes tells which documents an index has to take in, and which it has to leave out.
+func changes(have vector.Documents, state *db.IndexState) (add, remove []int64) {
+	if state.Partial {
+		have = have.Of(state.Changed)
+	}
+	return have.Changes(state.Documents)
 }
 
 // pick gives some documents with their revisions: those whose vectors are in blocks, and those where they are beside

@@ -68,12 +68,15 @@ type Engine struct {
 	// giving tells that memory is about to be given back.
 	giving atomic.Bool
 	known  knownContexts
+	behind behindSearches
+	// largeContext is as the constant; tests have smaller ones.
+	largeContext int64
 }
 
 // New makes an engine with the models of a server. vectors bounds the memory of the indexes that are
 // kept.
 func New(store *db.Store, models Models, vectors *vector.Cache) *Engine {
-	return &Engine{Models: models, store: store, vectors: vectors, loads: share.NewGate[int64](loadPlaces), scans: share.NewGate[int64](scanPlaces), answers: newAnswers(), journal: newJournal(store), answerTime: answerTime}
+	return &Engine{Models: models, store: store, vectors: vectors, loads: share.NewGate[int64](loadPlaces), scans: share.NewGate[int64](scanPlaces), answers: newAnswers(), journal: newJournal(store), answerTime: answerTime, largeContext: largeContext}
 }
 
 // Stats tells of the indexes that are kept.
@@ -178,7 +181,7 @@ func (e *Engine) rankWords(ctx context.Context, row *db.Context, p *sought, f ve
 
 // byWords searches the index of a context's words.
 func (e *Engine) byWords(ctx context.Context, row *db.Context, p *sought, search func(*vector.Asked) []vector.Hit) (hits []vector.Hit, asked *vector.Asked, err error) {
-	x, err := e.sparseIndex(ctx, row)
+	x, err := e.wordsFor(ctx, row, p.text)
 	if err != nil {
 		return nil, nil, err
 	}

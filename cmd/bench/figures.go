@@ -94,6 +94,9 @@ func (b *bencher) parts() (parts []part, whole bool) {
 	if strings.Contains("documents search", b.o.only) {
 		parts = append(parts, b.documents, func() ([]row, error) { return nil, b.newToken() })
 	}
+	if strings.Contains("context of many documents", b.o.only) {
+		parts = append(parts, b.manyDocuments)
+	}
 	if b.o.customers > 0 {
 		parts = append(parts, b.large)
 	}

@@ -30,6 +30,9 @@ const (
 // ErrBlock is the error for bytes that are no block.
 var ErrBlock = errors.New("vector: not a block of vectors")
 
+// ErrCut is the error for too little of a block.
+var ErrCut = errors.New("vector: more of the block is needed")
+
 // ErrModel is the error for a block whose vectors are of another model of words.
 var ErrModel = errors.New("vector: a block of another model")
 
@@ -201,6 +204,16 @@ func readSparse(model *lexical.Model, block []byte, document int64, chunks []int
 	if r.mark != model.Mark {
 		return nil, fmt.Errorf("%w: marked %d, not %d", ErrModel, r.mark, model.Mark)
 	}
+	s := r.sparse(model, document, chunks, len(r.rest))
+	if r.bad || s.size() != len(r.rest) {
+		return nil, fmt.Errorf("%w: of words", ErrBlock)
+	}
+	s.data = r.rest
+	return s, nil
+}
+
+// sparse reads a block of words up to its groups, which have less than so many bytes.
+func (r *blockReader) sparse(model *lexical.Model, document int64, chunks []int64, most int) *sparseSegment {
 	n := r.number(segmentRows)
 	s := &sparseSegment{bits: model.Bits, places: r.places(n, document, chunks)}
 	s.count = s.distinct()
@@ -209,15 +222,34 @@ func readSparse(model *lexical.Model, block []byte, document int64, chunks []int
 	}
 	s.norms = AppendFloats(make([]float32, 0, n), r.bytes(4*n))
 	s.shift = uint8(r.number(int(s.bits)))
+	if r.bad { // a shift of 0 would have as many groups as there are buckets
+		return s
+	}
 	s.starts = make([]uint32, s.groups()+1)
 	for i := range s.groups() {
-		s.starts[i+1] = s.starts[i] + uint32(r.number(len(r.rest)))
+		s.starts[i+1] = s.starts[i] + uint32(r.number(most))
 	}
-	if r.bad || int(s.starts[len(s.starts)-1]) != len(r.rest) {
-		return nil, fmt.Errorf("%w: of words", ErrBlock)
+	return s
+}
+
+// readOutline reads how a block of words of some length begins, and tells where its groups do. The error is ErrCut where it takes more.
+func readOutline(model *lexical.Model, start []byte, length int, document int64, chunks []int64) (s *sparseSegment, groups int, err error) {
+	if len(start) == 0 {
+		return nil, 0, fmt.Errorf("%w: empty", ErrBlock)
 	}
-	s.data = r.rest
-	return s, nil
+	r := &blockReader{mark: start[0], rest: start[1:]}
+	if r.mark != model.Mark {
+		return nil, 0, fmt.Errorf("%w: marked %d, not %d", ErrModel, r.mark, model.Mark)
+	}
+	s = r.sparse(model, document, chunks, length)
+	groups = len(start) - len(r.rest)
+	switch {
+	case r.bad && len(start) < length:
+		return nil, 0, ErrCut
+	case r.bad || groups+s.size()+crc32.Size != length:
+		return nil, 0, fmt.Errorf("%w: of words", ErrBlock)
+	}
+	return s, groups, nil
 }
 
 // readDense reads a dense block; the vectors are part of it. Without vectors it has any dimensions.

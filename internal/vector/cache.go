@@ -16,8 +16,9 @@ type Kind string
 
 // The kinds of index.
 const (
-	KindSparse Kind = "sparse"
-	KindDense  Kind = "dense"
+	KindSparse  Kind = "sparse"
+	KindDense   Kind = "dense"
+	KindOutline Kind = "outline"
 )
 
 // Key names an index. Its version is asked for separately: the cache holds one version of each.
@@ -32,9 +33,9 @@ func (k Key) String() string { return fmt.Sprintf("%d/%s/%s", k.Context, k.Kind,
 // Loader makes the index of a context as it is now. Versions of a context only ever grow; the loader
 // returns the version that it read, in the same snapshot as the rows. Where the cache has an
 // older version, from is that one, to be extended by what changed (see Documents.Changes), otherwise
-// nil. The context of the call does not end with the search that asked first, as others may wait
+// it has no index. The context of the call does not end with the search that asked first, as others may wait
 // for the same index.
-type Loader func(ctx context.Context, from Index) (Loaded, error)
+type Loader func(ctx context.Context, from Loaded) (Loaded, error)
 
 // Loaded is the index that a loader made. Owner is whom its room in the cache is counted for.
 type Loaded struct {
@@ -173,16 +174,16 @@ func (c *Cache) load(ctx context.Context, key Key, version int64, load Loader) (
 	return entry{key, made, time.Now()}, err
 }
 
-func (c *Cache) begin(key Key, version int64) (from Index, epoch uint64, ready *entry) {
+func (c *Cache) begin(key Key, version int64) (from Loaded, epoch uint64, ready *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.fresh(key, version); e != nil {
-		return nil, 0, e
+		return from, 0, e
 	}
 	c.stats.Loads++
 	if element, ok := c.entries[key]; ok {
 		c.stats.Extended++
-		from = element.Value.(*entry).Index
+		from = element.Value.(*entry).Loaded
 	}
 	epoch = c.epochs[key]
 	c.epochs[key] = epoch
@@ -272,6 +273,16 @@ func (c *Cache) Forget(contextID int64) {
 		}
 	}
 }
+
+// Has tells whether there is an index, of whatever version: to extend one costs what changed.
+func (c *Cache) Has(key Key) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries[key] != nil
+}
+
+// Budget is how many bytes of indexes are kept.
+func (c *Cache) Budget() int64 { return c.budget }
 
 // Stats returns the counters.
 func (c *Cache) Stats() Stats {

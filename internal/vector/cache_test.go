@@ -25,14 +25,14 @@ func (b *block) Documents() Documents { return nil }
 
 // loader returns a block of the version, whatever is asked for.
 func loader(size, version int64) Loader {
-	return func(_ context.Context, from Index) (Loaded, error) {
-		return Loaded{Index: &block{size, version, from}, Version: version}, nil
+	return func(_ context.Context, from Loaded) (Loaded, error) {
+		return Loaded{Index: &block{size, version, from.Index}, Version: version}, nil
 	}
 }
 
 // forbidden is for what must be answered from memory.
 func forbidden(t testing.TB) Loader {
-	return func(context.Context, Index) (Loaded, error) {
+	return func(context.Context, Loaded) (Loaded, error) {
 		t.Error("loaded again")
 		return Loaded{}, errors.New("loaded again")
 	}
@@ -112,7 +112,7 @@ func TestCacheLoadsOnceForAll(t *testing.T) {
 		c := NewCache(100, time.Minute)
 		release := make(chan struct{})
 		var loads atomic.Int64
-		load := func(ctx context.Context, _ Index) (Loaded, error) {
+		load := func(ctx context.Context, _ Loaded) (Loaded, error) {
 			loads.Add(1)
 			select {
 			case <-release:
@@ -152,7 +152,7 @@ func TestCacheLoadsOnceForAll(t *testing.T) {
 func TestCacheLoadHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCache(100, time.Minute)
-		_, err := c.Get(t.Context(), key(1), 1, func(ctx context.Context, _ Index) (Loaded, error) {
+		_, err := c.Get(t.Context(), key(1), 1, func(ctx context.Context, _ Loaded) (Loaded, error) {
 			<-ctx.Done()
 			return Loaded{}, ctx.Err()
 		})
@@ -166,7 +166,7 @@ func TestCacheNewerVersionDuringALoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCache(100, time.Minute)
 		release := make(chan struct{})
-		go mustGet(t, c, 1, 1, func(context.Context, Index) (Loaded, error) {
+		go mustGet(t, c, 1, 1, func(context.Context, Loaded) (Loaded, error) {
 			<-release
 			return Loaded{Index: &block{size: 1, version: 1}, Version: 1}, nil
 		})
@@ -188,7 +188,7 @@ func TestCacheFailures(t *testing.T) {
 		load Loader
 		want error
 	}{
-		{"error", func(context.Context, Index) (Loaded, error) { return Loaded{}, broken }, broken},
+		{"error", func(context.Context, Loaded) (Loaded, error) { return Loaded{}, broken }, broken},
 		{"old version", loader(1, 1), ErrStale},
 	}
 	for _, tt := range tests {
@@ -202,7 +202,7 @@ func TestCacheFailures(t *testing.T) {
 	}
 	t.Run("panic", func(t *testing.T) {
 		c := NewCache(100, time.Minute)
-		_, err := c.Get(t.Context(), key(1), 2, func(context.Context, Index) (Loaded, error) { panic("bug") })
+		_, err := c.Get(t.Context(), key(1), 2, func(context.Context, Loaded) (Loaded, error) { panic("bug") })
 		if err == nil || c.Stats().Failures != 1 {
 			t.Errorf("error %v, stats %+v", err, c.Stats())
 		}
@@ -217,7 +217,7 @@ func TestCacheForget(t *testing.T) {
 		mustGet(t, c, 2, 1, loader(10, 1))
 		release, served := make(chan struct{}), make(chan struct{})
 		go func() {
-			mustGet(t, c, 1, 2, func(context.Context, Index) (Loaded, error) {
+			mustGet(t, c, 1, 2, func(context.Context, Loaded) (Loaded, error) {
 				<-release
 				return Loaded{Index: &block{size: 10, version: 2}, Version: 2}, nil
 			})
@@ -240,7 +240,7 @@ func TestCacheNeverExceedsItsBudget(t *testing.T) {
 		c := NewCache(100, time.Minute)
 		var current [6]atomic.Int64 // versions of the contexts
 		load := func(id int64) Loader {
-			return func(ctx context.Context, from Index) (Loaded, error) {
+			return func(ctx context.Context, from Loaded) (Loaded, error) {
 				version := current[id].Load()
 				return loader(20+8*(id+version%2), version)(ctx, from)
 			}
@@ -272,7 +272,7 @@ func TestCacheNeverExceedsItsBudget(t *testing.T) {
 
 // owned is a loader of an index of an owner.
 func owned(owner, size int64) Loader {
-	return func(context.Context, Index) (Loaded, error) {
+	return func(context.Context, Loaded) (Loaded, error) {
 		return Loaded{Index: &block{size: size, version: 1}, Version: 1, Owner: owner}, nil
 	}
 }

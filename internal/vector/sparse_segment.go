@@ -24,6 +24,19 @@ type sparseSegment struct {
 	shift  uint8
 	starts []uint32
 	data   []byte
+	// some are the groups that there are where not all are in memory.
+	some map[uint32][]byte
+}
+
+// size is the length of the groups together, in bytes.
+func (s *sparseSegment) size() int { return int(s.starts[len(s.starts)-1]) }
+
+// group gives the buckets of a group.
+func (s *sparseSegment) group(n uint32) []byte {
+	if s.some != nil {
+		return s.some[n]
+	}
+	return s.data[s.starts[n]:s.starts[n+1]]
 }
 
 // segmentRows is how many vectors a segment has at most.
@@ -89,7 +102,7 @@ func bucket(b []byte) (distance uint32, p postings, rest []byte) {
 func (s *sparseSegment) lookup(wanted uint32) postings {
 	group := wanted >> s.shift
 	at := group << s.shift
-	for b := s.data[s.starts[group]:s.starts[group+1]]; len(b) > 0; {
+	for b := s.group(group); len(b) > 0; {
 		distance, p, rest := bucket(b)
 		switch at += distance; {
 		case at == wanted:

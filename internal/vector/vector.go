@@ -50,6 +50,17 @@ func (f *Filter) accepts(similarity float32) bool {
 // a document's chunks do.
 type Documents map[int64]int64
 
+// Of gives those of some documents that there are.
+func (have Documents) Of(ids []int64) Documents {
+	some := make(Documents, len(ids))
+	for _, id := range ids {
+		if revision, ok := have[id]; ok {
+			some[id] = revision
+		}
+	}
+	return some
+}
+
 // Changes compares the documents of an index with those that it should have. The chunks of what is
 // missing or of another revision must be added, what is gone or of another revision removed.
 func (have Documents) Changes(want Documents) (add, remove []int64) {

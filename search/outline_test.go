@@ -1,0 +1,143 @@
+package search
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"canopy/db"
+	"canopy/internal/devstack/devtest"
+	"canopy/internal/models/lexical"
+	"canopy/internal/vector"
+)
+
+// TestLargeContextsAreSearchedAtOnce: a search that reads only what it needs of a context finds what one with the whole index finds, also
+// after documents have changed; behind the first one the index is loaded, unless it is larger than what is kept.
+func TestLargeContextsAreSearchedAtOnce(t *testing.T) {
+	c := newStoredContext(t)
+	for i := range 20 {
+		c.document(fmt.Sprintf("document %d tells of honey, house number %d and the river by the garden", i, i%7), fmt.Sprintf("another part of %d, about stones", i))
+	}
+	kept, none := c.engine(1<<30, 1), c.engine(1, 1)
+	c.same(kept, none)
+	for end := time.Now().Add(time.Minute); !kept.vectors.Has(wordsKey(c.row)); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the index is not loaded")
+		}
+	}
+	for range 3 {
+		c.document("a new one has honey in the garden, too")
+		c.sql(`UPDATE documents SET status = 'failed' WHERE id = (SELECT min(id) FROM documents WHERE status = 'ready')`)
+		c.sql(`UPDATE contexts SET version = version + 1`)
+		c.same(kept, none)
+	}
+	if none.vectors.Has(wordsKey(c.row)) || none.behind.under != nil {
+		t.Error("an index was loaded that is too large to keep")
+	}
+}
+
+// TestDamageIsTold: where the index can't be loaded behind a search, the next one says so.
+func TestDamageIsTold(t *testing.T) {
+	c := newStoredContext(t)
+	c.document("honey of the hive")
+	c.document("captain and harbour")
+	c.sql(`UPDATE vector_blocks SET block = set_byte(block, length(block) - 1, get_byte(block, length(block) - 1) # 1)`) // the sum
+	e := c.engine(1<<30, 1)
+	if hits, err := e.Find(t.Context(), c.row, Query{Prompt: "honey"}); err != nil || len(hits) != 1 {
+		t.Fatalf("%d hits, %v", len(hits), err)
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := e.Find(t.Context(), c.row, Query{Prompt: "honey"}); err != nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("nobody hears of the damage")
+		}
+	}
+}
+
+// storedContext is a context whose documents are stored as workers store them.
+type storedContext struct {
+	t    *testing.T
+	s    *db.Store
+	pool *sqlx.DB
+	row  *db.Context
+}
+
+func newStoredContext(t *testing.T) *storedContext {
+	t.Helper()
+	url := devtest.Database(t, db.Fingerprint(), db.Migrate)
+	c := &storedContext{t: t, s: devtest.Must[*db.Store](t)(db.Open(t.Context(), url, db.Options{})), pool: devtest.Must[*sqlx.DB](t)(db.Connect(url, db.Options{}))}
+	t.Cleanup(func() {
+		_ = c.s.Close()
+		_ = c.pool.Close()
+	})
+	account, _ := accounts(t, c.s)
+	c.row = devtest.Must[*db.Context](t)(c.s.InsertContext(t.Context(), db.Context{
+		AccountID: account, Name: "Large", ToolsJSON: "[]", StarterPrompts: []string{}, EmbeddingModel: lexical.Two.Name,
+	}))
+	return c
+}
+
+// engine makes one that keeps so much, and to which contexts of so many bytes are large.
+func (c *storedContext) engine(budget, large int64) *Engine {
+	e := New(c.s, Models{}, vector.NewCache(budget, time.Minute))
+	e.largeContext = large
+	return e
+}
+
+func (c *storedContext) sql(statement string, args ...any) {
+	c.t.Helper()
+	if _, err := c.pool.ExecContext(c.t.Context(), statement, args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// document stores one of some chunks.
+func (c *storedContext) document(chunks ...string) {
+	c.t.Helper()
+	p := vector.NewSparsePacker(lexical.Two)
+	defer p.Done()
+	for i, text := range chunks {
+		p.Add(i, lexical.Two.Embed(text))
+	}
+	c.sql(`
+		WITH made AS (
+			INSERT INTO documents (context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, packed, model, chunk_size, overlap)
+			VALUES ($1, gen_random_uuid(), 'a', 'a', 0, 'txt', 'text/plain', 'h', 100, 'ready', 1, $2, 1000, .2) RETURNING id),
+		cut AS (
+			INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens)
+			SELECT id, 1, n - 1, content, 0, 1 FROM made, unnest($3::text[]) WITH ORDINALITY u(content, n) RETURNING id, document_id, position)
+		INSERT INTO vector_blocks (document_id, revision, dense, first, chunks, block)
+		SELECT document_id, 1, false, 0, string_agg(int8send(id), '' ORDER BY position), $4 FROM cut GROUP BY document_id`,
+		c.row.ID, lexical.Two.Name, chunks, p.Pack())
+	c.sql(`UPDATE contexts SET version = version + 1`)
+}
+
+// same has engines find what one with the whole index finds, twice each.
+func (c *storedContext) same(engines ...*Engine) {
+	c.t.Helper()
+	c.row = devtest.Must[*db.Context](c.t)(c.s.Context(c.t.Context(), db.Desk{AccountID: c.row.AccountID}, c.row.ID))
+	whole := c.engine(1<<30, 1<<40)
+	for _, prompt := range []string{"honey in the garden", "house number 3", "stones of 7", "nothing"} {
+		top := 50
+		q := Query{Prompt: prompt, TopN: &top, IncludeUnrelated: true}
+		want := devtest.Must[[]*Hit](c.t)(whole.Find(c.t.Context(), c.row, q))
+		for i, e := range append(engines, engines...) {
+			if got := devtest.Must[[]*Hit](c.t)(e.Find(c.t.Context(), c.row, q)); !reflect.DeepEqual(seen(got), seen(want)) {
+				c.t.Errorf("%q, engine %d: %v\nnot %v", prompt, i, seen(got), seen(want))
+			}
+		}
+	}
+}
+
+// seen is what is seen of hits.
+func seen(hits []*Hit) (list []string) {
+	for _, h := range hits {
+		list = append(list, fmt.Sprint(h.Chunk.ID, h.Similarity, h.Relevance, h.Content, h.Highlights))
+	}
+	return list
+}
