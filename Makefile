@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval static-model chaos upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
+.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-telemetry bench-retrieval static-model chaos upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -58,6 +58,10 @@ bench: bootstrap build ## Print the table of speeds (needs two otherwise idle co
 
 bench-peers: bootstrap build ## Print the speeds beside those of peers from npm, in turns (RECORD=1 keeps the ratios)
 	@go run ./cmd/bench -peers $(if $(RECORD),-record docs/performance/history.jsonl -release "$(VERSION)")
+
+bench-telemetry: bootstrap build ## Print what telemetry costs that is off, beside a build without it, in TURNS (150) turns
+	@LDFLAGS="$(LDFLAGS)" scripts/untold.sh .cache/untold
+	@go run ./cmd/bench -beside .cache/untold/canopy -companies 0 -time 2s -turns $(or $(TURNS),150)
 
 bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's or BEIR's format (DATA=folder, PICTURE=file.svg, CHUNK=tokens, MODEL=name, JOIN=n)
 	@go run ./cmd/bench-retrieval -data "$(DATA)" $(if $(PICTURE),-picture "$(PICTURE)") $(if $(CHUNK),-chunk "$(CHUNK)") $(if $(MODEL),-model "$(MODEL)") $(if $(JOIN),-join "$(JOIN)")

@@ -116,17 +116,13 @@ func waysBelow(from string) ways {
 				list = append(list, way{each: reached.each, from: reached.from, where: append([]string{st.condition(t)}, reached.where...), held: reached.held, ordered: reached.ordered})
 			}
 		}
-		period := st.period(terms, "createdSince", "createdUntil")
-		made := func(most int) way {
-			w := st.few(most, "c.created_at", walk.held, period...)
-			w.each = reached.each
-			return w
-		}
 		if list = append(list, reached); st.counting || reached.ordered {
 			return list
 		}
-		if len(period) > 0 {
-			list = append(list, made(handful), made(tooFewToWalk))
+		if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 {
+			made := st.few(handful, "c.created_at", walk.held, period...)
+			made.each = reached.each
+			list = append(list, made)
 		}
 		return append(list, walk)
 	}

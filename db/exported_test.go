@@ -59,6 +59,7 @@ var notExported = map[string]string{
 	".lineage":          "follows from the parents",
 	".branch_id":        "follows from the parents",
 	".limb_id":          "follows from the parents",
+	".outdone":          "follows from the uses",
 	".claim":            "work under way",
 	".interruptions":    "work under way",
 	".next_attempt_at":  "work under way",

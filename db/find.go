@@ -176,10 +176,15 @@ func countsAt(h hung) load[scopedAsk, int64, int] {
 func (s *statement) alternatives(a Ask, w ways) []string {
 	var list []string
 	for _, terms := range a.Where().alternatives() {
-		if s.counting || len(s.keys[0].values) == 0 {
+		switch {
+		case s.counting:
 			list = append(list, s.alternative(w(s, terms)))
-		} else {
+		case len(s.keys[0].values) > 0:
 			list = append(list, s.parts(terms, w)...)
+		case s.keys[0].has != "":
+			list = append(list, s.halves(terms, w)...)
+		default:
+			list = append(list, s.alternative(w(s, terms)))
 		}
 	}
 	return list
@@ -216,6 +221,27 @@ func (s *statement) parts(terms []Term, w ways) []string {
 	if len(list) == 0 {
 		return []string{s.nothing()}
 	}
+	return list
+}
+
+// halves reads an alternative in an order by what some have and others have not: these by themselves, in the order of the other keys, unless the cursor is past all of
+// them.
+func (s *statement) halves(terms []Term, w ways) []string {
+	first := s.keys[0]
+	having := func(is string) []Term { return append(slices.Clip(terms), Term{first.has, is}) }
+	list := []string{s.alternative(w(s, having("true")))}
+	others := *s
+	others.keys, others.alike, others.after = s.keys[1:], never, nil
+	if len(s.after) > 0 {
+		switch at := s.page.Bound().Keys[0]; {
+		case at == noMoment:
+			others.after = s.after[1:]
+		case !first.down:
+			return list
+		}
+	}
+	list = append(list, others.alternative(w(&others, having("false"))))
+	s.args = others.args
 	return list
 }
 

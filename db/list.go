@@ -46,6 +46,8 @@ type key struct {
 	member string
 	// then is the field that decides where it is alike and the order names no other; the id, where there is none.
 	then string
+	// has is the member that tells those who have such a moment from those who have never: each are found by themselves.
+	has string
 }
 
 // kind is the type of a key, and how it stands in a cursor.
@@ -67,6 +69,9 @@ var (
 	// lineages are ids with commas, in braces.
 	lineages = kind{sql: "bigint[]", read: "?::bigint[]", write: "?::text", fits: isLineage}
 )
+
+// never is the moment of what has none, and noMoment how it stands in a cursor.
+const never, noMoment = "timestamptz 'epoch'", "0"
 
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
@@ -149,6 +154,8 @@ type way struct {
 	held []string
 	// lead is what the index that gives the order has before it, and is what that has to be.
 	lead, is string
+	// keys are what the keys of the order are called in an ordered way, where an index has them by other names.
+	keys map[string]string
 	// spans bound the key that an ordered way goes by first: operators with values.
 	spans [][2]string
 	// ordered: an index gives the rows in the order that is asked for, so that a page is read and no more. Otherwise
@@ -335,7 +342,7 @@ func compare(lead, is, names, op, values string) string {
 // bounds are the conditions by which an index that gives the order begins and ends: one for each side, as each further one would
 // have the planner expect fewer rows, and order them. What else bounds the time is held against the rows.
 func (s *statement) bounds(w way) []string {
-	list, down := s.beyond(w.lead, w.is, s.by), s.keys[0].down
+	list, down := s.beyond(w.lead, w.is, s.by(w)), s.keys[0].down
 	begun, ended := len(list) > 0, false
 	for _, span := range w.spans {
 		switch ends := strings.HasPrefix(span[0], "<") != down; {
@@ -351,7 +358,7 @@ func (s *statement) bounds(w way) []string {
 		default:
 			begun = true
 		}
-		list = append(list, compare(w.lead, w.is, s.by(0), " "+span[0]+" ", span[1]))
+		list = append(list, compare(w.lead, w.is, s.by(w)(0), " "+span[0]+" ", span[1]))
 	}
 	if w.lead == "" {
 		return list
@@ -369,12 +376,13 @@ func (s *statement) bounds(w way) []string {
 	return list
 }
 
-func (s *statement) by(i int) string { return s.keys[i].by }
+// by names the keys of the order in a way.
+func (s *statement) by(w way) func(int) string {
+	return func(i int) string { return cmp.Or(w.keys[s.keys[i].by], s.keys[i].by) }
+}
 
 // found lists what is known of a row that was found: its id, and its keys.
-func (s *statement) found() string { return s.foundBy(s.by) }
-
-func (s *statement) foundBy(name func(int) string) string {
+func (s *statement) found(name func(int) string) string {
 	list := s.list.id + " AS id"
 	if s.alike != "" {
 		list += ", " + s.alike + " AS k1"
@@ -452,16 +460,16 @@ func (s *statement) read(w way, gate string) string {
 		return w.all(s.list.id+" AS id", append(where, held...))
 	case w.sorted:
 		name := func(i int) string { return "n." + s.column(i) }
-		return "SELECT " + s.foundBy(name) + " FROM " + w.from + clause(append(held, gates...)) + s.orderBy("", name) + " LIMIT " + s.rows
+		return "SELECT " + s.found(name) + " FROM " + w.from + clause(append(held, gates...)) + s.orderBy("", name) + " LIMIT " + s.rows
 	case !w.ordered:
-		return "SELECT * FROM (" + w.all(s.found(), append(where, held...), gates...) + " OFFSET 0) b" +
+		return "SELECT * FROM (" + w.all(s.found(s.by(w)), append(where, held...), gates...) + " OFFSET 0) b" +
 			clause(s.beyond("", "", s.column)) + s.orderBy("", s.column) + " LIMIT " + s.rows
 	}
 	where = append(append(slices.Clone(w.where), s.bounds(w)...), held...)
 	if w.each == "" {
-		return s.walked("SELECT " + s.found() + " FROM " + w.from + clause(append(where, gates...)) + s.orderBy(w.lead, s.by))
+		return s.walked("SELECT " + s.found(s.by(w)) + " FROM " + w.from + clause(append(where, gates...)) + s.orderBy(w.lead, s.by(w)))
 	}
-	walk, each := "SELECT "+s.found()+" FROM "+w.from+clause(where)+s.orderBy(w.lead, s.by), w.each
+	walk, each := "SELECT "+s.found(s.by(w))+" FROM "+w.from+clause(where)+s.orderBy(w.lead, s.by(w)), w.each
 	if w.first != "" {
 		each = "(SELECT " + w.first + ".* FROM " + each + " CROSS JOIN LATERAL (" + walk + " LIMIT 1) b" + clause(gates) + s.orderBy("", s.column) + " LIMIT " + s.rows + ") " + w.first
 	}

@@ -112,8 +112,8 @@ var manyRows = []string{
 			UNION SELECT 5, i FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000
 			UNION SELECT i, 7 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 1 AND i <= 10000) m(customer_id, user_id)
 		JOIN customers c ON c.id = m.customer_id JOIN users u ON u.id = m.user_id ORDER BY u.id, c.id`,
-	`INSERT INTO subtree_users (customer_id, user_id, email, name, created_at, accepted, has_password)
-		SELECT DISTINCT ON (a.id, m.user_id) a.id, m.user_id, m.email, 'First Last ' || m.user_id, m.created_at, m.accepted_at IS NOT NULL, false
+	`INSERT INTO subtree_users (customer_id, user_id, email, name, created_at, accepted, has_password, unused)
+		SELECT DISTINCT ON (a.id, m.user_id) a.id, m.user_id, m.email, 'First Last ' || m.user_id, m.created_at, m.accepted_at IS NOT NULL, false, m.user_id % 20 = 0
 		FROM memberships m CROSS JOIN unnest(m.lineage) a(id) ORDER BY a.id, m.user_id ON CONFLICT DO NOTHING`,
 	`INSERT INTO limbs SELECT id, lineage FROM customers WHERE id > :some AND level <= 3`,
 	`INSERT INTO customer_words (customer_id, words, named, created_at, limb_id)
@@ -123,8 +123,8 @@ var manyRows = []string{
 	`INSERT INTO accounts (id, customer_id, app_instance_id, name, limb_id)
 		SELECT id, id, 1 + id % 3, 'Account', limb_of(lineage) FROM customers WHERE id > :some ORDER BY id`,
 	`INSERT INTO roles (id, application_id, customer_id, name) SELECT 10 + i, 1, i, 'Own' FROM generate_series(:some + 1, :n) i`,
-	`INSERT INTO permissions (id, account_id, user_id, role_id, limb_id)
-		SELECT p.id, a.id, p.user_id, p.role_id, a.limb_id FROM (
+	`INSERT INTO permissions (id, account_id, user_id, role_id, limb_id, last_access)
+		SELECT p.id, a.id, p.user_id, p.role_id, a.limb_id, CASE WHEN p.user_id % 20 > 0 THEN now() - p.id::bigint * 7919 % 100003 * interval '1 minute' END FROM (
 			SELECT i, i, i, 1 + i % 3 FROM generate_series(:some + 1, :n) i
 			UNION ALL SELECT 10000000 + i, 5, i, 4 + i / 10 % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000
 			UNION ALL SELECT 20000000 + i, i, 7, 1 + i % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 1 AND i <= 10000) p(id, account_id, user_id, role_id)

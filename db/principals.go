@@ -107,10 +107,11 @@ var (
 			ARRAY(SELECT s.hash FROM api_key_secrets s WHERE s.api_key_id = k.id AND (s.expires_at IS NULL OR s.expires_at > now())) AS hashes,
 			COALESCE(g.customer_id, 0) AS customer_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale,
-			COALESCE(g.suspended, false) AS suspended
+			COALESCE(g.suspended, false) AS suspended, COALESCE(g.branch_id, 0) AS branch_id
 		FROM api_keys k
 		LEFT JOIN LATERAL (
-			SELECT a.customer_id, ` + grantColumns + `, ` + inactive("c.lineage") + ` AS suspended
+			SELECT a.customer_id, ` + grantColumns + `, ` + inactive("c.lineage") + ` AS suspended,
+				CASE WHEN k.customer_id <> c.lineage[1] THEN c.lineage[2] END AS branch_id
 			FROM accounts a` + permissionOf("k.user_id") + joinByID("customers", "c", "a.customer_id") + instanceOf +
 		joinByID("applications", "app", "i.application_id") + joinByID("roles", "r", "p.role_id") + `
 			WHERE a.id = ANY(CASE WHEN $3 = 0 THEN ARRAY(SELECT o.id FROM accounts o WHERE o.customer_id = k.customer_id) ELSE ARRAY[$3] END)
@@ -285,6 +286,8 @@ type Exchange struct {
 	Stale        bool          `db:"stale"`
 	// Suspended: the account's company is suspended or deleted, or one above it is.
 	Suspended bool `db:"suspended"`
+	// BranchID is the company right below root that the key belongs to or is below; 0 for a key of root.
+	BranchID int64 `db:"branch_id"`
 }
 
 // Rights are those that a token of the key has on the account.

@@ -64,6 +64,8 @@ type searching struct {
 	// few are ways for parts of the tree that are small; walk goes through the list in its order, where an index has that.
 	few  []way
 	walk *way
+	// dear: a walk costs more for each row than the index does for each that it finds.
+	dear bool
 	// whole: nothing lies outside of what is asked for, so what the index finds is no more than what a walk would pass.
 	whole bool
 	// limbs: the index also has each word behind the limb that the name is of.
@@ -167,16 +169,15 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 		return []way{f.all(ids)}
 	case f.walk.each != "":
 		return append(f.few, f.upTo(found, ids), *f.walk)
+	case f.dear:
+		list := append(f.handful(), s.soon(*f.walk, aGlance/3, f.from), f.upTo(fewFound, ids), s.soon(*f.walk, aWalk, f.from))
+		return append(list, f.upTo(found, ids), *f.walk)
 	case f.whole && s.anyOf:
 		return []way{s.soon(*f.walk, aGlance, f.from), f.all("SELECT x.id FROM (" + ids + ") x LIMIT " + strconv.Itoa(fewFound))}
 	}
 	list := []way{s.soon(*f.walk, aGlance, f.from)}
 	if f.limbs {
-		for _, w := range f.few {
-			w.most = aHandful
-			list = append(list, w)
-		}
-		list = append(append(list, f.upTo(fewFound, ids)), f.few...)
+		list = append(append(append(list, f.handful()...), f.upTo(fewFound, ids)), f.few...)
 	} else { // a word that all others have too costs more than to look through the few
 		list = append(append(list, f.few...), f.upTo(fewFound, ids))
 	}
@@ -190,6 +191,15 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 	return append(list, f.upTo(found, ids), *f.walk)
 }
 
+// handful are the ways for parts of the tree that are smaller still.
+func (f searching) handful() (list []way) {
+	for _, w := range f.few {
+		w.most = aHandful
+		list = append(list, w)
+	}
+	return list
+}
+
 // near has a query for each word that lies within one edit: one for all of them would look at each of them for each row.
 func (f searching) near(s *statement, n words.Near) []way {
 	others := n.Others(mark)
@@ -198,11 +208,14 @@ func (f searching) near(s *statement, n words.Near) []way {
 		return []way{all}
 	}
 	var list []way
-	if f.walk != nil && f.walk.each == "" {
+	if f.walk != nil && f.walk.each == "" && !f.dear {
 		list = append(list, s.soon(*f.walk, aGlance, f.from))
 	}
 	if len(others) > 0 {
 		list = append(list, f.upTo(fewFound, f.found(s, f.named(), others)))
+	}
+	if f.dear {
+		return append(append(list, f.handful()...), all)
 	}
 	return append(append(list, f.few...), all)
 }
@@ -222,7 +235,7 @@ func (s *statement) soon(w way, rows int, from string) way {
 	rows = max(rows, 4*(s.page.Size+1))
 	last := "x.nth = " + strconv.Itoa(rows)
 	coming := "SELECT " + s.list.id + " AS id, " + strings.Join(w.held, " AND ") + " AS fits FROM " + w.from + clause(append(append([]string{}, w.where...), s.bounds(w)...)) +
-		s.orderBy(w.lead, s.by) + " LIMIT (SELECT " + strconv.Itoa(rows) + ")"
+		s.orderBy(w.lead, s.by(w)) + " LIMIT (SELECT " + strconv.Itoa(rows) + ")"
 	return way{from: from, listed: func(open string) string {
 		return "SELECT bool_or(" + last + ") AS many, array_agg(x.id) FILTER (WHERE x.fits) AS ids FROM (SELECT x.* FROM (SELECT x.*, row_number() OVER () AS nth FROM (" + coming +
 			") x) x WHERE (x.fits OR " + last + ") AND " + open + " LIMIT " + s.rows + ") x OFFSET 0"

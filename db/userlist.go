@@ -19,6 +19,7 @@ var Users = &List{
 		"hasPassword":     `s.has_password = ?::boolean`,
 		"customerId":      `EXISTS (SELECT FROM memberships m WHERE m.customer_id = ?::bigint AND m.user_id = s.user_id OFFSET 0)`,
 		"lastAccessSince": usedSince,
+		hasUsed:           usedWithin("p.last_access IS NOT NULL") + " = ?::boolean",
 		"createdSince":    `s.created_at >= ?::timestamptz`,
 		"createdUntil":    `s.created_at < ?::timestamptz`,
 		"begins":          `starts_with(lower(s.name), lower(?::text))`,
@@ -26,19 +27,32 @@ var Users = &List{
 		nearBy:            matching("s.name || ' ' || s.email"),
 	},
 	orders: map[string]key{
-		"ID":         {by: "s.user_id", kind: integers},
-		"NAME":       {by: nameOfUser, kind: texts},
-		"EMAIL":      {by: addressOfUser, kind: texts},
-		"CREATED_AT": {by: "s.created_at", kind: moments},
+		"ID":          {by: "s.user_id", kind: integers},
+		"NAME":        {by: nameOfUser, kind: texts},
+		"EMAIL":       {by: addressOfUser, kind: texts},
+		"CREATED_AT":  {by: "s.created_at", kind: moments},
+		"LAST_ACCESS": {by: lastUse, kind: moments, has: hasUsed},
 	},
 	otherwise: "ID",
 	columns:   userColumns,
 	tables:    ` CROSS JOIN LATERAL (` + seen("f.id") + `) u`,
 }
 
+// usesWithin are the permissions p of user s within the scope.
+var usesWithin = `FROM permissions p` + placeOfPermission + ` WHERE p.user_id = s.user_id AND ` + withinScope
+
+// lastUse is when a user has last used a permission within the scope, and hasUsed the member that tells who ever has.
+var lastUse = `COALESCE((SELECT max(p.last_access) ` + usesWithin + `), 'epoch')`
+
+const hasUsed = "used"
+
+// usedWithin tells whether a user has used a permission within the scope of which something holds.
+func usedWithin(what string) string {
+	return `EXISTS (SELECT ` + usesWithin + ` AND ` + what + ` OFFSET 0)`
+}
+
 // usedSince holds a user to have used a permission within the scope since a moment.
-var usedSince = `EXISTS (SELECT FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") + `
-	WHERE p.user_id = s.user_id AND p.last_access >= ?::timestamptz AND ` + withinScope + ` OFFSET 0)`
+var usedSince = usedWithin(`p.last_access >= ?::timestamptz`)
 
 // topOfScope is the company at the top of the scope in $1 and $2.
 const topOfScope = "($1::bigint[])[cardinality($1::bigint[])]"
@@ -69,30 +83,32 @@ func usersWithin(scope access.Scope) ways {
 }
 
 func usersOf(st *statement, scope access.Scope, terms []Term) []way {
+	used, halved := value(terms, hasUsed)
+	if _, since := value(terms, "lastAccessSince"); halved && used == "false" && since {
+		return []way{{from: "subtree_users s", where: []string{"false"}}}
+	}
 	held := append(st.terms(terms), alivelyKnown)
-	const own = "s.customer_id = " + topOfScope
-	all := way{from: "subtree_users s", lead: "s.customer_id", is: topOfScope, held: held, ordered: true}
+	all := st.walkUsers(terms, held)
 	if text, begins := value(terms, "begins"); begins && (st.counting || st.ordersBy(nameOfUser)) {
 		return []way{all.within(st.beginning(nameOfUser, text)...)}
 	}
+	own := way{from: "subtree_users s", where: []string{ownUser}, held: held}
 	in := wordsOfUsers
-	in.held, in.few, in.walk, in.whole = held, []way{{from: all.from, where: []string{own}, held: all.held}}, &all, scope.Whole()
+	in.held, in.few, in.walk, in.whole, in.dear = held, []way{own}, &all, scope.Whole(), all.keys != nil
 	var list []way
 	for _, t := range terms {
 		switch t.Member {
 		case "ids":
 			return []way{named("unnest("+st.value(t, "bigint[]")+") n(id)"+seenBy("n.id"), held...)}
 		case "email":
-			return []way{{from: "subtree_users s", where: []string{own, st.condition(t)}, held: held}}
+			return []way{{from: own.from, where: []string{ownUser, st.condition(t)}, held: held}}
 		case "hasPassword":
-			list = append(list, way{ids: "SELECT s.user_id AS id FROM subtree_users s WHERE " + own + " AND " + st.condition(t), from: seenBy("n.id"), held: held})
+			list = append(list, way{ids: "SELECT s.user_id AS id FROM subtree_users s WHERE " + ownUser + " AND " + st.condition(t), from: seenBy("n.id"), held: held})
 		case "customerId":
 			in := "m.customer_id = " + st.value(t, "bigint")
 			list = append(list, way{from: "memberships m" + seenBy("m.user_id"), size: "memberships m WHERE " + in, where: []string{in}, held: held})
 		case "lastAccessSince":
-			since := ".last_access >= " + st.value(t, "timestamptz")
-			once := "p.id = (SELECT max(l.id) FROM permissions l WHERE l.user_id = p.user_id AND l" + since + ")"
-			list = append(list, way{from: "permissions p" + seenBy("p.user_id"), size: "permissions p WHERE p" + since, where: []string{"p" + since}, held: append(slices.Clone(held), once)})
+			list = append(list, st.usedSince(t, held))
 		}
 	}
 	if list, given := in.ways(st, terms); given {
@@ -102,9 +118,74 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 		if st.ordersBy("s.created_at") {
 			return append(list, all.within(period...))
 		}
-		list = append(list, way{from: "subtree_users s", where: append(period, own), held: held})
+		list = append(list, way{from: own.from, where: append(period, ownUser), held: held})
+	}
+	if st.ordersBy(lastUse) {
+		return st.byUse(scope, list, own, all)
 	}
 	return append(list, all)
+}
+
+// usedSince is the way of the users who have used a permission since a moment. Where they are counted each is met by one of several, as they are not listed first.
+func (s *statement) usedSince(t Term, held []string) way {
+	since := s.value(t, "timestamptz")
+	used := func(p string) string { return latest(p) + " AND " + p + ".last_access >= " + since }
+	if s.counting {
+		once := "NOT EXISTS (SELECT FROM permissions l WHERE l.user_id = p.user_id AND l.account_id < p.account_id AND " + used("l") + " OFFSET 0)"
+		return way{from: "permissions p" + seenBy("p.user_id"), where: []string{used("p")}, held: append(slices.Clone(held), once)}
+	}
+	return way{ids: "SELECT p.user_id AS id FROM permissions p WHERE " + used("p"), from: seenBy("n.id"), held: held}
+}
+
+// ownUser are the users s that the company at the top of the scope knows.
+const ownUser = "s.customer_id = " + topOfScope
+
+// walkUsers walks the users of the company at the top of the scope in order. By their last use they are met with the permissions p, each with the one that was used
+// last; of those who have used none, the few are walked who may not have.
+func (s *statement) walkUsers(terms []Term, held []string) way {
+	used, given := value(terms, hasUsed)
+	switch w := (way{from: "subtree_users s", lead: "s.customer_id", is: topOfScope, held: held, ordered: true}); {
+	case given && used == "false":
+		w.where = []string{"s.unused"}
+		return w
+	case !s.ordersBy(lastUse):
+		return w
+	}
+	terms = slices.DeleteFunc(slices.Clone(terms), func(t Term) bool { return t.Member == hasUsed }) // as who is met there has
+	w := way{
+		from:  "permissions p" + placeOfPermission + ` LEFT JOIN LATERAL (SELECT * FROM subtree_users WHERE customer_id = ` + topOfScope + ` AND user_id = p.user_id OFFSET 0) s ON true`,
+		where: []string{latest("p")}, held: append(s.terms(terms), "s.user_id IS NOT NULL", alivelyKnown, withinScope, lastUsed),
+		keys: map[string]string{lastUse: "p.last_access", "s.user_id": "p.user_id"}, ordered: true,
+	}
+	if since, given := value(terms, "lastAccessSince"); given {
+		w.where = append(w.where, "p.last_access >= "+s.arg(since, "timestamptz"))
+	}
+	return w
+}
+
+// latest are the permissions that may be the latest that their users have used anywhere: one of each company, of which an index is.
+func latest(p string) string { return p + ".last_access IS NOT NULL AND NOT " + p + ".outdone" }
+
+// lastUsed holds a permission p to be the one that its user has used last within the scope.
+var lastUsed = `NOT EXISTS (SELECT FROM permissions l` + joinByID("accounts", "a", "l.account_id") + joinByID("customers", "c", "a.customer_id") + `
+	WHERE l.user_id = p.user_id AND (l.last_access, l.id) > (p.last_access, p.id) AND ` + withinScope + ` OFFSET 0)`
+
+// fewByUse is how many users may be asked one by one for when they have used a permission.
+const fewByUse = 200
+
+// byUse are the ways to users by their last use: few are ordered, and many are walked in the limbs of the scope.
+func (s *statement) byUse(scope access.Scope, few []way, own, all way) []way {
+	own.most = fewByUse
+	few = append(few, own)
+	if scope.Whole() {
+		return append(few, all)
+	}
+	limbs := all
+	limbs.each, limbs.first, limbs.lead, limbs.is, limbs.size, limbs.most = limbsInScope, "l", "p.limb_id", "l.id", limbsInScope, mostOwners
+	if inLimb(scope) {
+		return append(few, limbs, all)
+	}
+	return append(append(few, s.soon(all, aGlance/3, seenBy("n.id"))), limbs, all)
 }
 
 // FindUsers is a page of the users within the scope.

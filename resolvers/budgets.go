@@ -105,6 +105,43 @@ func (r *Rates) take(ctx context.Context, branch int64, cost int, budgets []budg
 
 func branchKey(branch int64) string { return strconv.FormatInt(branch, 10) }
 
+// tokensPerMinute are the tokens of an API key in a minute. They are counted apart from its requests, and as many are allowed.
+const tokensPerMinute = "tokensPerMinute"
+
+const (
+	// fewTokens are allowed however few requests are.
+	fewTokens = 120
+	// branchShare is how many times the tokens of one key a branch may have.
+	branchShare = 10
+)
+
+// spendToken counts a token against the minutes of its key and of the key's branch; most is what a key may ask, 0 for no limit. Without Redis both are open.
+func (r *Rates) spendToken(ctx context.Context, x *db.Exchange, most int) error {
+	if most == 0 {
+		return nil
+	}
+	most = max(most, fewTokens)
+	budgets := []limit.Budget{{Name: tokensPerMinute + ":key:" + strconv.FormatInt(x.KeyID, 10), Limit: most}}
+	if x.BranchID != 0 {
+		budgets = append(budgets, limit.Budget{Name: tokensPerMinute + ":branch", Limit: branchShare * most})
+	}
+	d, err := r.Limiter.Allow(ctx, branchKey(x.BranchID), 1, budgets...)
+	if err != nil {
+		return nil //nolint:nilerr // Redis is away
+	}
+	if r.Tell != nil {
+		r.Tell(ctx, tokensPerMinute, most, d.Left[0], d.Reset)
+	}
+	if d.Allowed {
+		return nil
+	}
+	who := [...]string{"the API key", "the company with all companies below it"}[d.Over]
+	e := problem.OverRate(tokensPerMinute, int64(budgets[d.Over].Limit), d.RetryAfter)
+	e.Reason = "" // a limit of no company
+	e.Detail = fmt.Sprintf("%s is over its limit %s of %d: a token can be used until it expires", who, tokensPerMinute, budgets[d.Over].Limit)
+	return e
+}
+
 func refusalOf(p *access.Principal, name quota.Name, b budget, d limit.Decision) error {
 	who := "the API key"
 	switch {

@@ -51,7 +51,7 @@ func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
 var errClient = &OAuthError{Code: "invalid_client", Description: "the client id or the client secret is wrong", Unauthorized: true}
 
 // ExchangeToken issues an access token for an API key: for the account asked for, or the eligible
-// one of the lowest id in the key's company. Refusals are *OAuthError.
+// one of the lowest id in the key's company. Refusals are *OAuthError, and 429 past the key's rate.
 func (r *Resolver) ExchangeToken(ctx context.Context, req TokenRequest) (*IssuedToken, error) {
 	app, err := tokenTarget(req)
 	if err != nil {
@@ -82,6 +82,9 @@ func (r *Resolver) ExchangeToken(ctx context.Context, req TokenRequest) (*Issued
 	}
 	if !r.comesFrom(ctx, x.AllowedAddresses) {
 		return nil, &OAuthError{Code: "unauthorized_client", Description: "the key does not work from this address"}
+	}
+	if err := r.Rates.spendToken(ctx, x, r.RequestsPerMinute); err != nil {
+		return nil, err
 	}
 	r.touchExchange(ctx, x)
 	signed, err := r.sign(token.Claims{

@@ -74,7 +74,7 @@ type document struct {
 
 func (a *api) registerTokens() {
 	add(a, operation{
-		id: "exchangeToken", method: http.MethodPost, path: "/connect/token", tag: tagTokens, public: true, body: true, errors: []int{http.StatusUnauthorized},
+		id: "exchangeToken", method: http.MethodPost, path: "/connect/token", tag: tagTokens, public: true, body: true, errors: []int{http.StatusUnauthorized, http.StatusTooManyRequests},
 		summary:     "Exchange an API key for an access token",
 		description: "The client credentials grant of OAuth 2.0 (RFC 6749, section 4.4). The client may name itself in the form or by HTTP Basic.",
 	}, a.exchange)

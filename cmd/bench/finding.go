@@ -28,7 +28,7 @@ func (b *bencher) found(timed func(name, wanted string, what call), top int64) {
 	ask("companies by each filter, at each depth", "/tenant/customers/{cid}?", "level=5&orderBy=name", "level=5&orderBy=-name", "level=9&orderBy=-name", "regionId=1&orderBy=-name",
 		"regionId=2&orderBy=name", "regionId=2", "createdSince=2100-01-01T00:00:00Z", fmt.Sprintf("parentId=%d&orderBy=name", top+1),
 		fmt.Sprintf("ids=%d,%d&orderBy=name", top+1, top+100), "createdSince=2100-01-01T00:00:00Z&orderBy=name", "createdUntil=2100-01-01T00:00:00Z&orderBy=-createdAt")
-	ask("users in each order, at each depth", "/tenant/users/{cid}?subtree=true&", "orderBy=name", "orderBy=-name", "orderBy=email", "orderBy=-email", "orderBy=-createdAt", "orderBy=-id")
+	ask("users in each order, at each depth", "/tenant/users/{cid}?subtree=true&", "orderBy=name", "orderBy=-name", "orderBy=email", "orderBy=-email", "orderBy=-createdAt", "orderBy=-id", "orderBy=lastAccess", "orderBy=-lastAccess")
 	ask("users by each filter, at each depth", "/tenant/users/{cid}?subtree=true&", "hasPassword=true&orderBy=name", "hasPassword=false&orderBy=-email", "hasPassword=false&orderBy=id", "createdUntil=2100-01-01T00:00:00Z&orderBy=-id",
 		fmt.Sprintf("email=user7.company%d@seed.example", top+5), fmt.Sprintf("customerId=%d&orderBy=name", top+5), "lastAccessSince=2020-01-01T00:00:00Z&orderBy=name", "createdSince=2100-01-01T00:00:00Z", "createdUntil=2100-01-01T00:00:00Z&orderBy=name")
 	// Names, words, beginnings, and all within one edit.

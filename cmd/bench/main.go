@@ -27,6 +27,7 @@ func main() {
 	flag.BoolVar(&o.peers, "peers", false, "measure only the platform beside peers from npm, in turns")
 	flag.StringVar(&o.record, "record", "", "with -peers, a file of JSON lines that keeps the ratios")
 	flag.StringVar(&o.release, "release", "dev", "the release that -record names")
+	flag.IntVar(&o.turns, "turns", 24, "how often two programs that differ little take turns, each for a quarter of the time")
 	flag.StringVar(&o.beside, "beside", "", "another program of the same schema: measure only this one in turns with it")
 	collector := flag.String("collector", "", "run as a collector of traces on this address (bench starts it itself)")
 	sink := flag.String("sink", "", "run as the receiver of deliveries on this address, with the certificate in -certificate (bench starts it itself)")
@@ -59,6 +60,8 @@ type options struct {
 	only      string
 	// beside is a program that is measured in turns with binary, and nothing else.
 	beside string
+	// turns is how often the two take turns.
+	turns int
 	// noDeliveries leaves the figures of deliveries out.
 	noDeliveries bool
 	// hostile measures the figures beside a hostile company, and no others.

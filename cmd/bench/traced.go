@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -49,9 +50,9 @@ func (b *bencher) inTurns(name, wanted, program string, collector *child, env ..
 			return rows, err
 		}
 		told := collector.told()
-		ours, theirs, ratio := b.alternate(second, c)
+		ours, theirs, ratio, costs := b.alternate(second, c)
 		line := row{
-			name: name + ": " + c.name, figure: theirs.figure(), reference: ours.figure(), ratio: fmt.Sprintf("%.3f", ratio), wanted: wanted,
+			name: name + ": " + c.name, figure: theirs.figure(), reference: ours.figure(), ratio: fmt.Sprintf("%.3f, of processors %s", ratio, costs), wanted: wanted,
 			statements: fmt.Sprintf("%.1f", theirs.statements), allocations: fmt.Sprintf("%.0f", theirs.allocations),
 		}
 		if collector != nil {
@@ -62,32 +63,39 @@ func (b *bencher) inTurns(name, wanted, program string, collector *child, env ..
 	return rows, b.failed
 }
 
-// turns is how often two programs that differ little take turns, each for a part of the time.
-const turns = 24
-
 // alternate measures the platform and another server in many short turns, of which now the one begins and now the other. What comes of each
-// is of all its turns; the ratio is the median of those of the turns.
-func (b *bencher) alternate(second *child, c contest) (ours, theirs result, ratio float64) {
+// is of all its turns; the ratio is the median of those of the turns, and costs what the other had of the processors for each request, of what the
+// platform had.
+func (b *bencher) alternate(second *child, c contest) (ours, theirs result, ratio float64, costs string) {
 	all := [2]*result{&ours, &theirs}
-	var ratios []float64
-	for n := range turns {
-		var rates [2]float64
+	var ratios, processors []float64
+	for n := range b.o.turns {
+		var rates, spent [2]float64
 		for _, i := range [2]int{n % 2, 1 - n%2} {
 			r := load(b.ctx, [2]*child{b.lab.platform, second}[i], b.token, c.conns, b.o.load/4, c.ours)
 			if r.failures > 0 && b.failed == nil {
 				b.failed = fmt.Errorf("%d requests failed, the first: %s", r.failures, r.firstFail)
 			}
-			rates[i] = r.rate
-			all[i].rate += r.rate / turns
+			rates[i], spent[i] = r.rate, r.processor.Seconds()/float64(max(1, r.answered))
+			all[i].rate += r.rate / float64(b.o.turns)
 			all[i].answered += r.answered
 			all[i].sent += r.sent
 			all[i].processor += r.processor
 			all[i].statements, all[i].allocations = r.statements, r.allocations
 		}
-		ratios = append(ratios, rates[1]/rates[0])
+		ratios, processors = append(ratios, rates[1]/rates[0]), append(processors, spent[1]/spent[0])
 	}
 	slices.Sort(ratios)
-	return ours, theirs, ratios[len(ratios)/2]
+	return ours, theirs, ratios[len(ratios)/2], typical(processors)
+}
+
+// typical tells the median of what was measured several times, and between which of these it lies in 19 of 20 cases, however they are distributed.
+func typical(of []float64) string {
+	slices.Sort(of)
+	n := float64(len(of))
+	off := 0.98 * math.Sqrt(n)
+	from, to := max(0, int(n/2-off)), min(len(of)-1, int(math.Ceil(n/2+off)))
+	return fmt.Sprintf("%.3f (%.3f to %.3f)", of[len(of)/2], of[from], of[to])
 }
 
 func (r result) figure() string {

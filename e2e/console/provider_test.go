@@ -16,6 +16,6 @@ func TestProviderPageClients(t *testing.T) {
 	s := platform.Start(t, platform.DeliverLocally(t), func(c *config.Config) { c.PublicURL.Host = platform.Localhost(c.PublicURL.Host) })
 	s.SetUp("greta@alpine.example")
 	public := s.App.Config.PublicURL.String()
-	s.Browse("clients/provider.test.js", "CANOPY_URL="+public, "CANOPY_OTHERS_PASSWORD="+platform.NewPassword, "CANOPY_ISSUER="+s.RealProvider(project, public),
+	s.Browse("clients/provider.test.js", "CANOPY_URL="+public, "CANOPY_OTHERS_PASSWORD="+platform.NewPassword, "CANOPY_ISSUER="+s.RealProvider(project, public).URL,
 		"CANOPY_MAILS="+t.TempDir(), "CANOPY_CLIENT_ID="+s.Demo.ClientID, "CANOPY_CLIENT_SECRET="+s.Demo.ClientSecret, "CANOPY_RECEIVER=", "CANOPY_FAILING_RECEIVER=", "CANOPY_SLOW_RECEIVER=")
 }

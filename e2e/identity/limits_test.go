@@ -47,6 +47,27 @@ func TestRateLimit(t *testing.T) {
 		}
 		t.Error("never past the limit")
 	})
+	t.Run("tokens are counted apart", func(t *testing.T) {
+		const few = 120 // however few requests are allowed
+		alpine := s.Number(`SELECT id FROM customers WHERE name = 'Alpine Energy'`)
+		key, plain, err := s.App.Resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := map[int]int{}
+		for range 2*few + 1 {
+			a := s.Exchange(s.GrantForm(map[string]string{"client_id": key.ClientID, "client_secret": plain}))
+			if count[a.Status]++; a.Status == 429 {
+				platform.Scenario{Status: 429, Code: "RATE_LIMITED"}.Judge(t, a)
+				if a.Header.Get("Retry-After") == "" || a.Header.Get("RateLimit") == "" {
+					t.Errorf("%v", a.Header)
+				}
+			}
+		}
+		if count[429] == 0 || count[200] < few || count[200]+count[429] != 2*few+1 {
+			t.Errorf("%v", count)
+		}
+	})
 	t.Run("another key is another count", func(t *testing.T) { s.Must(200, "GET", "/tenant", s.Root(), nil) })
 	t.Run("people are counted, too", func(t *testing.T) {
 		login := s.Login(platform.DemoAdmin, s.Demo.AdminPassword)

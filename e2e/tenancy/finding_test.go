@@ -67,6 +67,9 @@ func TestFinding(t *testing.T) {
 		{"users", "email", fmt.Sprintf(`{customerId: %d}`, apple), `[{field: EMAIL}]`, "bob@apple.example zoe@apple.example", fmt.Sprintf("/tenant/users/{c}?customerId=%d&orderBy=email", apple), "email"},
 		{"users", "email", `{lastAccessSince: "2026-01-01T00:00:00Z", hasPassword: true}`, `[{field: EMAIL}]`, "zoe@apple.example zoe@medlar.example zoe@pear.example zoe@quince.example", "/tenant/users/{c}?subtree=true&lastAccessSince=2026-01-01T00:00:00Z&orderBy=email", "email"},
 		{"users", "email", `{lastAccessSince: "2026-02-01T00:00:00Z"}`, `[]`, "", "/tenant/users/{c}?subtree=true&lastAccessSince=2026-02-01T00:00:00Z", "email"},
+		{"users", "email", `{}`, `[{field: LAST_ACCESS, direction: DESC}, {field: EMAIL}]`, "zoe@apple.example zoe@medlar.example zoe@pear.example zoe@quince.example bob@apple.example bob@medlar.example bob@pear.example bob@quince.example", "/tenant/users/{c}?subtree=true&orderBy=-lastAccess,email", "email"},
+		{"users", "email", fmt.Sprintf(`{customerId: %d}`, apple), `[{field: LAST_ACCESS}]`, "bob@apple.example zoe@apple.example", fmt.Sprintf("/tenant/users/{c}?customerId=%d&orderBy=lastAccess", apple), "email"},
+		{"users", "email", `{search: "zoe"}`, `[{field: LAST_ACCESS}, {field: EMAIL}]`, "zoe@apple.example zoe@medlar.example zoe@pear.example zoe@quince.example", "/tenant/users/{c}?subtree=true&search=zoe&orderBy=lastAccess,email", "email"},
 		{"customers", "name", `{level: 4}`, `[{field: STATUS, direction: DESC}, {field: NAME}]`, "quince Medlar", "/tenant/customers/{c}?level=4&orderBy=-status,name", "name"},
 		{"customers", "name", `{status: SUSPENDED}`, `[{field: STATUS}]`, "quince", "/tenant/customers/{c}?status=suspended&orderBy=status", "name"},
 		{"permissions", "user.email", `{disabled: true}`, `[{field: ID}]`, "bob@pear.example bob@apple.example bob@quince.example bob@medlar.example", "", ""},
@@ -126,6 +129,8 @@ func TestPagesGoBothWays(t *testing.T) {
 		{"users", "[{field: NAME}]"},
 		{"users", "[{field: NAME}, {field: ID, direction: DESC}]"},
 		{"permissions", "[{field: LAST_ACCESS}]"},
+		{"users", "[{field: LAST_ACCESS}]"},
+		{"users", "[{field: LAST_ACCESS, direction: DESC}, {field: NAME}]"},
 	} {
 		t.Run(c.list+c.order, func(t *testing.T) {
 			ask := func(args map[string]any) (ids []string, info map[string]any) {

@@ -1185,6 +1185,8 @@ enum UserOrderField {
   EMAIL
   "By when the user was created."
   CREATED_AT
+  "By the last use of a permission within reach; who has used none comes first."
+  LAST_ACCESS
 }
 
 "An order of users."
@@ -1274,7 +1276,7 @@ input PermissionFilter {
   applicationId: ID
   "Whether access is prevented."
   disabled: Boolean
-  "Those on accounts of this company itself."
+  "Those on accounts of this company itself; ` + "`" + `customerId` + "`" + ` beside the filter stands for everything below it, too."
   customerId: ID
   "Those that also fit at least one of these; at most 20 in all."
   or: [PermissionFilter!]
@@ -2554,7 +2556,7 @@ input RunFilter {
   agentId: ID
   "running, finished or failed."
   status: RunStatus
-  "Those of this company itself."
+  "Those of this company itself; ` + "`" + `customerId` + "`" + ` beside the filter stands for everything below it, too."
   customerId: ID
   "From this moment on."
   createdSince: DateTime

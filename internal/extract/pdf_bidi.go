@@ -88,17 +88,17 @@ func fromTheRight(b *strings.Builder, line []token) {
 
 // fromTheLeft is where the words and numbers begin that end at a place of a line; the place itself where there are none.
 func fromTheLeft(line []token, end int) (begin int) {
-	from := end
-	for from > 0 && !parts(line[:end], from-1) {
-		from--
+	begin = end
+	if !endsWords(line[:end]) {
+		return begin
 	}
-	arabic := afterArabic(line[end:])
-	for ; from < end; from++ {
-		if words := line[from:end]; words[0].class == bidi.L && withSigns(words) && paired(words) {
-			break
+	var open brackets
+	for i := end - 1; i >= 0 && !parts(line[:end], i) && open.before(line[i]); i-- {
+		if line[i].class == bidi.L && open.paired() {
+			begin = i
 		}
 	}
-	return numbers(line, from, end, arabic)
+	return numbers(line, begin, end, afterArabic(line[end:]))
 }
 
 // parts tells whether no words from left to right reach over a place.
@@ -112,37 +112,44 @@ func parts(line []token, at int) bool {
 	return false
 }
 
-// withSigns tells whether words end with one, or with numbers that follow it, their signs, or a bracket that closes (N0, W5, W7).
-func withSigns(words []token) bool {
-	last := words[len(words)-1]
-	switch {
-	case last.class == bidi.ET && len(words) > 1 && words[len(words)-2].class == bidi.EN:
+// endsWords tells whether a line ends with words, or with what can follow them: numbers, their signs, or a bracket that closes (N0, W5, W7).
+func endsWords(line []token) bool {
+	switch last := line[len(line)-1]; last.class {
+	case bidi.L, bidi.EN, bidi.AN:
 		return true
-	case last.text != "" && strings.Contains(closers, last.text):
-		return len(words) > 1
+	case bidi.ET:
+		return len(line) > 1 && line[len(line)-2].class == bidi.EN
+	default:
+		return last.text != "" && strings.Contains(closers, last.text)
 	}
-	return last.class == bidi.L || last.class == bidi.EN
 }
 
-// paired tells whether each bracket is closed by one to its right.
-func paired(words []token) bool {
-	for kind := range openers {
-		depth := 0
-		for _, t := range words {
-			switch t.text {
-			case openers[kind : kind+1]:
-				depth++
-			case closers[kind : kind+1]:
-				if depth--; depth < 0 {
-					return false
-				}
-			}
-		}
-		if depth > 0 {
+// brackets counts those of each kind that close and have not been opened yet, from the right to the left.
+type brackets [len(openers)]int
+
+// before counts what stands before; it is false where a bracket opens that nothing closes.
+func (b *brackets) before(t token) bool {
+	if kind := strings.Index(closers, t.text); kind >= 0 && t.text != "" {
+		b[kind]++
+	} else if kind := strings.Index(openers, t.text); kind >= 0 && t.text != "" {
+		b[kind]--
+		return b[kind] >= 0
+	}
+	return true
+}
+
+// paired tells whether all are opened.
+func (b *brackets) paired() bool { return *b == brackets{} }
+
+// paired tells whether each bracket of a line is closed by one to its right.
+func paired(line []token) bool {
+	var open brackets
+	for i := len(line) - 1; i >= 0; i-- {
+		if !open.before(line[i]) {
 			return false
 		}
 	}
-	return true
+	return open.paired()
 }
 
 // numbers is where a number begins that ends at a place, with its separators and signs: 12:30, 3.5, 50%. Behind Arabic a sign is none (W2 to

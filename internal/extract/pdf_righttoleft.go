@@ -18,6 +18,12 @@ const (
 // clearly is how many times the letters of one direction are those of the other in a line that has the first's, whatever the page's is.
 const clearly = 2
 
+// longLine is how many characters a line can have that is put in order: what it takes grows with their square.
+const longLine = 2000
+
+// takenApart is into how many parts more the engine takes a line apart at its marks, at most.
+const takenApart = 64
+
 // glyph is a character at its place.
 type glyph struct {
 	r           rune
@@ -82,7 +88,7 @@ func (n directions) isFromRight(page directions) bool {
 // stand beside each other.
 func (g *pdfGeometry) lineAt(lines []pdfLine, at int) (glyphs []glyph, next int, ok bool) {
 	glyphs, ok = g.glyphs(lines[at])
-	for next = at + 1; ok && len(glyphs) > 0 && next < len(lines); next++ {
+	for next = at + 1; ok && len(glyphs) > 0 && next < len(lines) && next-at <= takenApart; next++ {
 		more, okay := g.glyphs(lines[next])
 		if !okay || len(more) == 0 || !beside(glyphs, more) {
 			break
@@ -94,7 +100,7 @@ func (g *pdfGeometry) lineAt(lines []pdfLine, at int) (glyphs []glyph, next int,
 		ok = ok && c.y-y <= high/2 && y-c.y <= high/2
 	}
 	slices.SortStableFunc(glyphs, func(a, b glyph) int { return cmp.Compare(a.left+a.right, b.left+b.right) })
-	return glyphs, next, ok && len(glyphs) > 0
+	return glyphs, next, ok && len(glyphs) > 0 && len(glyphs) <= longLine
 }
 
 // beside tells whether two parts are of one line.

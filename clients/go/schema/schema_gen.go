@@ -2200,7 +2200,7 @@ type PermissionFilter struct {
 	ApplicationID *string `json:"applicationId,omitzero"`
 	// Whether access is prevented.
 	Disabled *bool `json:"disabled,omitzero"`
-	// Those on accounts of this company itself.
+	// Those on accounts of this company itself; `customerId` beside the filter stands for everything below it, too.
 	CustomerID *string `json:"customerId,omitzero"`
 	// Those that also fit at least one of these; at most 20 in all.
 	Or []PermissionFilter `json:"or,omitzero"`
@@ -2634,7 +2634,7 @@ type RunFilter struct {
 	AgentID *string `json:"agentId,omitzero"`
 	// running, finished or failed.
 	Status *RunStatus `json:"status,omitzero"`
-	// Those of this company itself.
+	// Those of this company itself; `customerId` beside the filter stands for everything below it, too.
 	CustomerID *string `json:"customerId,omitzero"`
 	// From this moment on.
 	CreatedSince *time.Time `json:"createdSince,omitzero"`
@@ -3375,6 +3375,8 @@ const (
 	UserOrderFieldEmail UserOrderField = "EMAIL"
 	// UserOrderFieldCreatedAt: By when the user was created.
 	UserOrderFieldCreatedAt UserOrderField = "CREATED_AT"
+	// UserOrderFieldLastAccess: By the last use of a permission within reach; who has used none comes first.
+	UserOrderFieldLastAccess UserOrderField = "LAST_ACCESS"
 )
 
 // VerifyIdentityDomainInput: A domain to ask the DNS of.

@@ -2167,7 +2167,7 @@ export interface PermissionFilter {
   applicationId?: string | number | null | undefined;
   /** Whether access is prevented. */
   disabled?: boolean | null | undefined;
-  /** Those on accounts of this company itself. */
+  /** Those on accounts of this company itself; `customerId` beside the filter stands for everything below it, too. */
   customerId?: string | number | null | undefined;
   /** Those that also fit at least one of these; at most 20 in all. */
   or?: ReadonlyArray<PermissionFilter> | null | undefined;
@@ -2599,7 +2599,7 @@ export interface RunFilter {
   agentId?: string | number | null | undefined;
   /** running, finished or failed. */
   status?: RunStatus | null | undefined;
-  /** Those of this company itself. */
+  /** Those of this company itself; `customerId` beside the filter stands for everything below it, too. */
   customerId?: string | number | null | undefined;
   /** From this moment on. */
   createdSince?: DateTime | null | undefined;
@@ -3329,7 +3329,9 @@ export type UserOrderField =
   /** By address, without regard to case. */
   | "EMAIL"
   /** By when the user was created. */
-  | "CREATED_AT";
+  | "CREATED_AT"
+  /** By the last use of a permission within reach; who has used none comes first. */
+  | "LAST_ACCESS";
 
 /** A domain to ask the DNS of. */
 export interface VerifyIdentityDomainInput {

@@ -56,7 +56,8 @@ func (v *Visit) redis(ctx context.Context) {
 // redisServer is what a server that holds data says of itself, and in a cluster of the others.
 type redisServer struct {
 	facts, state map[string]string
-	slots        []redis.ClusterSlot
+	// nodes are the lines of CLUSTER NODES.
+	nodes string
 }
 
 // servers asks the server, or each master of a cluster. The error is that of one that can't be asked.
@@ -73,13 +74,13 @@ func servers(ctx context.Context, client redis.UniversalClient) (list []redisSer
 	err = cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
 		said, err := master.Info(ctx).Result()
 		state, stateErr := master.ClusterInfo(ctx).Result()
-		slots, slotsErr := master.ClusterSlots(ctx).Result()
-		if err := errors.Join(err, stateErr, slotsErr); err != nil {
+		nodes, nodesErr := master.ClusterNodes(ctx).Result()
+		if err := errors.Join(err, stateErr, nodesErr); err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		list = append(list, redisServer{infoOf(said), infoOf(state), slots})
+		list = append(list, redisServer{infoOf(said), infoOf(state), nodes})
 		return nil
 	})
 	return list, err
@@ -132,17 +133,7 @@ func (v *Visit) redisMemory(servers []redisServer) {
 // cluster looks whether every part of what a cluster holds is served, and by whom when a server ends. away is the error of a master that can't be
 // asked.
 func (v *Visit) cluster(servers []redisServer, away error) {
-	masters, alone := map[string]bool{}, 0 // whether they have a replica
-	for _, s := range servers[0].slots {
-		if len(s.Nodes) > 0 {
-			masters[s.Nodes[0].ID] = len(s.Nodes) > 1
-		}
-	}
-	for _, followed := range masters {
-		if !followed {
-			alone++
-		}
-	}
+	masters, alone := mastersOf(servers[0].nodes)
 	const check = "see `redis-cli --cluster check`"
 	switch state := servers[0].state; {
 	case state["cluster_state"] != "ok":
@@ -150,10 +141,35 @@ func (v *Visit) cluster(servers []redisServer, away error) {
 	case away != nil:
 		v.found("redis cluster", Fault, check+", and that this machine reaches each server at the address that the cluster tells", "a master can't be asked: %v", away)
 	case alone > 0:
-		v.found("redis cluster", Warning, "give each master a replica, on another machine", "%d of %d masters have no replica: tasks and limits stand still when one of them ends", alone, len(masters))
+		v.found("redis cluster", Warning, "give each master a replica, on another machine", "%d of %d masters have no replica: tasks and limits stand still when one of them ends", alone, masters)
 	default:
-		v.ok("redis cluster", "%d masters serve all slots, each with a replica", len(masters))
+		v.ok("redis cluster", "%d masters serve all slots, each with a replica", masters)
 	}
+}
+
+// mastersOf counts the masters that have slots, and those of them without a replica, in the lines of CLUSTER NODES: id, address, flags, of a replica its
+// master, four more, and of a master its slots.
+func mastersOf(nodes string) (masters, alone int) {
+	followed, serving := map[string]bool{}, []string{}
+	for line := range strings.Lines(nodes) {
+		fields := strings.Fields(line)
+		if len(fields) < 8 {
+			continue
+		}
+		switch flags := strings.Split(fields[2], ","); {
+		case slices.Contains(flags, "fail"):
+		case slices.Contains(flags, "slave"):
+			followed[fields[3]] = true
+		case len(fields) > 8:
+			serving = append(serving, fields[0])
+		}
+	}
+	for _, id := range serving {
+		if !followed[id] {
+			alone++
+		}
+	}
+	return len(serving), alone
 }
 
 // sentinels asks each of them whether it knows the master, and whether another would take its place.

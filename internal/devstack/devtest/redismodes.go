@@ -117,7 +117,7 @@ func StartSentinels(t testing.TB) *Sentinels {
 // redisWith gives a Redis server of the test's own, with settings of its own.
 func redisWith(t testing.TB, o devstack.RedisOptions) *OwnRedis {
 	t.Helper()
-	o.Dir = Must[string](t)(os.MkdirTemp("", "canopy-test-")) // whose parents let other accounts through
+	o.Dir = Must[string](t)(os.MkdirTemp("", "canopy-test-")) //nolint:usetesting // other accounts don't get to a folder of the test's
 	t.Cleanup(func() { _ = os.RemoveAll(o.Dir) })
 	r := &OwnRedis{t, Must[*devstack.Redis](t)(devstack.StartRedis(context.Background(), o))}
 	t.Cleanup(r.Kill)
