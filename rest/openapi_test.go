@@ -62,7 +62,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"DELETE /context/{contextId}": true, "POST /context/upload/{contextId}": true, "GET /context/documents/{contextId}": true,
 		"DELETE /context/documents/{contextId}/{docId}": true, "POST /context/relevant-docs/{contextId}": true, "POST /context/answer/{contextId}": true,
 		"PUT /context/share/{contextId}": true, "POST /context/restore/{contextId}": true,
-		"POST /permission":               true, "PUT /permission": true, "PATCH /permission/{permId}": true, "DELETE /permission/{permId}": true,
+		"POST /permission": true, "PUT /permission": true, "PATCH /permission/{permId}": true, "DELETE /permission/{permId}": true,
 		"POST /CognitiveDiagram/{id}/ExecuteAsJob": true, "GET /job/{job_id}": true,
 		"GET /v1/outbound-webhooks/catalog": true, "GET /v1/outbound-webhooks/destinations": true, "POST /v1/outbound-webhooks/destinations": true,
 		"GET /v1/outbound-webhooks/destinations/{id}": true, "PATCH /v1/outbound-webhooks/destinations/{id}": true, "DELETE /v1/outbound-webhooks/destinations/{id}": true,
