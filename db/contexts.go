@@ -103,8 +103,15 @@ var (
 	// As the desk's conditions have it, but of one that is off its desk.
 	qRestoreContext = prepare(`
 		UPDATE contexts x SET removed_at = NULL, erase_at = NULL
-		WHERE x.id = $3 AND x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NOT NULL AND x.erase_at > now()
+		WHERE x.id = $3 AND x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NOT NULL
+			AND x.erase_at > now() + interval '1 minute' -- now is when the transaction began: by then the erasure may have
 		RETURNING ` + contextColumns)
+	// What is not processed yet waits until its context is restored or erased, and stands in nobody's way.
+	qHideDocuments = prepare(`
+		UPDATE documents d SET next_attempt_at = x.erase_at, handed_out = false
+		FROM contexts x WHERE x.id = $1 AND d.context_id = x.id AND ` + unindexed("d.status = 'pending'"))
+	qRestoreDocuments = prepare(`
+		UPDATE documents SET next_attempt_at = now() WHERE context_id = $1 AND ` + unindexed("status = 'pending' AND next_attempt_at > now()"))
 	qBumpContext  = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
 	qBumpDocument = prepare(bump(""))
 )
@@ -186,13 +193,20 @@ func (s *Store) DeleteContext(ctx context.Context, id int64) error {
 // HideContext takes a context off its desk, where RestoreContext can bring it back within HiddenFor; EraseContexts takes it away then.
 // Its documents count until they are gone, itself no more.
 func (s *Store) HideContext(ctx context.Context, id int64) error {
-	return s.must(ctx, qHideContext, id, HiddenFor.Seconds())
+	if err := s.must(ctx, qHideContext, id, HiddenFor.Seconds()); err != nil {
+		return err
+	}
+	_, err := s.exec(ctx, qHideDocuments, id)
+	return err
 }
 
 // RestoreContext puts a context of a desk back on it that was hidden, and holds its row; ErrNoRows where there is none.
 func (s *Store) RestoreContext(ctx context.Context, d Desk, id int64) (*Context, error) {
 	c := &Context{}
-	err := s.get(ctx, c, qRestoreContext, d.args(id)...)
+	if err := s.get(ctx, c, qRestoreContext, d.args(id)...); err != nil {
+		return nil, err
+	}
+	_, err := s.exec(ctx, qRestoreDocuments, id)
 	return c, err
 }
 

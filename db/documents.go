@@ -71,8 +71,9 @@ func (d *Document) BlobKey() string { return BlobPrefix + d.FileName }
 const BlobPrefix = "documents/"
 
 var (
-	qDocument          = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk)
-	qOriginal          = prepare(`SELECT ` + documentColumns + ` FROM documents d WHERE d.id = $1 AND NOT ` + inactive(lineageOfContext("d.context_id")))
+	qDocument = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk)
+	qOriginal = prepare(`SELECT ` + documentColumns + ` FROM documents d WHERE d.id = $1
+			AND EXISTS (SELECT FROM contexts x WHERE x.id = d.context_id AND x.removed_at IS NULL) AND NOT ` + inactive(lineageOfContext("d.context_id")))
 	qDocumentForUpdate = prepare(`
 		SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk + ` FOR UPDATE OF d`)
 	qDocumentsByID = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = ANY($3) AND ` + onDesk)

@@ -219,6 +219,8 @@ var examples = map[query]example{
 	qContextIsLarge:    few(299),
 	qHideContext:       few(299, 0),
 	qRestoreContext:    few(299, 0, 299),
+	qHideDocuments:     whole("it looks at the documents of a context", 299),
+	qRestoreDocuments:  whole("it looks at the documents of a context", 299),
 	qHoldHidden:        few(),
 	qEraseFirst:        few(299),
 	qEraseAsked:        few(299),

@@ -44,9 +44,11 @@ var (
 	}
 	qLeaseDocuments    = documentsWork.leased()
 	suspendedDocuments = suspension{documentsWork.setAside(), documentsWork.takeBack()}
-	// A document whose attempt has begun meanwhile has another count, and is left alone.
+	// A document whose attempt has begun meanwhile has another count, and is left alone. One of a hidden context waits with it.
 	qReleaseDocuments = prepare(`
-		UPDATE documents t SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
+		UPDATE documents t SET handed_out = false,
+			next_attempt_at = COALESCE((SELECT x.erase_at FROM contexts x WHERE x.id = t.context_id AND x.removed_at IS NOT NULL FOR SHARE), now())
+		FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
 		WHERE t.id = ANY($1) AND t.id = d.id AND t.attempts = d.attempts AND ` + unindexed("t.status IN ('pending', 'processing')"))
 	qClaimDocument = prepare(`
 		UPDATE documents d SET status = 'processing', attempts = d.attempts + 1, next_attempt_at = now() + $3 * interval '1 second',

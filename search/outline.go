@@ -137,7 +137,7 @@ func (e *Engine) outline(ctx context.Context, row *db.Context) (*vector.Outline,
 		}
 		add, remove := changes(from.Documents(), state)
 		packed, unpacked := pick(state, add)
-		if len(unpacked) > 0 || len(state.Documents) > mostOutlined {
+		if len(unpacked) > 0 || len(from.Documents())-len(remove)+len(add) > mostOutlined {
 			return nil, 0, errNoOutline
 		}
 		b := vector.NewOutlineBuilder(lexical.For(row.EmbeddingModel), from, remove)

@@ -68,7 +68,9 @@ BEGIN
         RETURN NULL;
     END IF;
     PERFORM hold_places(ARRAY(SELECT DISTINCT a.customer_id FROM changed x JOIN accounts a ON a.id = x.account_id WHERE x.last_access IS NOT NULL));
-    UPDATE permissions p SET outdone = false FROM changed x WHERE p.user_id = x.user_id AND x.last_access IS NOT NULL AND NOT x.outdone AND p.outdone;
+    UPDATE permissions SET outdone = false WHERE outdone AND id = ANY (ARRAY(
+        SELECT p.id FROM changed x JOIN permissions p ON p.user_id = x.user_id
+        WHERE x.last_access IS NOT NULL AND NOT x.outdone AND p.outdone ORDER BY p.id FOR NO KEY UPDATE OF p));
     SELECT array_agg(w.id), array_agg(w.user_id) INTO companies, people FROM (
         SELECT DISTINCT above.id, x.user_id FROM changed x JOIN accounts a ON a.id = x.account_id JOIN customers c ON c.id = a.customer_id CROSS JOIN unnest(c.lineage) above(id)
         WHERE x.last_access IS NOT NULL

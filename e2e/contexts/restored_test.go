@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"canopy/e2e/platform"
 )
@@ -84,5 +85,43 @@ func TestDeletedContextsComeBack(t *testing.T) {
 	}
 	if n := s.Number(`SELECT count(*) FROM blob_deletions`); n != 1 {
 		t.Errorf("%d originals go", n)
+	}
+}
+
+// TestHiddenDocumentsWait: what is not processed yet of a context that can come back waits with it, and keeps no other document of the
+// branch waiting; links to its originals end.
+func TestHiddenDocumentsWait(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token := s.Assistant()
+	id, other := s.NewContext(token, "Hidden"), s.NewContext(token, "Other")
+	for i := range 3 {
+		s.Upload(token, id, fmt.Sprint(i, ".txt"), []byte("The tide is high."))
+	}
+	link := linkTo(s, token, int64(s.Documents(token, id)[0]["id"].(float64)))
+	s.Must(http.StatusOK, "GET", link, "", nil)
+	s.Mutate(token, "deleteContext", "deletedId", map[string]any{"id": id, "restorable": true})
+	s.Must(http.StatusNotFound, "GET", link, "", nil)
+	waiting := func() int64 {
+		return s.Number(`SELECT count(*) FROM documents WHERE context_id = $1 AND status = 'pending' AND next_attempt_at > now() + interval '29 days'`, id)
+	}
+	if n := waiting(); n != 3 {
+		t.Fatalf("%d documents wait", n)
+	}
+	// As if they had been handed out before.
+	s.SQL(`UPDATE documents SET next_attempt_at = now() WHERE context_id = $1`, id)
+	s.Work(nil)
+	s.Upload(token, other, "a.txt", []byte("The tide is low."))
+	s.Settle(token, other)
+	for end := time.Now().Add(platform.Patience); waiting() != 3; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d documents wait again", waiting())
+		}
+	}
+	s.Must(http.StatusOK, "POST", fmt.Sprint("/context/restore/", id), token, nil)
+	for _, d := range s.Settle(token, id) {
+		if d["status"] != "ready" {
+			t.Errorf("%v", d)
+		}
 	}
 }
