@@ -10,7 +10,9 @@ import (
 )
 
 // noted are the columns that merely note a use: requests that are refused write them, too, and so does time.
-var noted = map[string]string{"permissions": "last_access", "api_keys": "last_used_at", "sealing_keys": "used_at"}
+var noted = map[string]string{
+	"permissions": "last_access,outdone", "subtree_users": "unused", "api_keys": "last_used_at", "sealing_keys": "used_at",
+}
 
 // noteWrites has the database itself write down each change of a row that is committed.
 const noteWrites = `
@@ -18,7 +20,7 @@ const noteWrites = `
 	CREATE TABLE noted.writes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, place text NOT NULL);
 	CREATE FUNCTION noted.write() RETURNS trigger LANGUAGE plpgsql AS $$
 	BEGIN
-		IF TG_OP <> 'UPDATE' OR to_jsonb(OLD) - TG_ARGV[0] IS DISTINCT FROM to_jsonb(NEW) - TG_ARGV[0] THEN
+		IF TG_OP <> 'UPDATE' OR to_jsonb(OLD) - TG_ARGV[0]::text[] IS DISTINCT FROM to_jsonb(NEW) - TG_ARGV[0]::text[] THEN
 			INSERT INTO noted.writes (place) VALUES (TG_TABLE_NAME);
 		END IF;
 		RETURN NULL;
@@ -42,7 +44,7 @@ func newTables(t testing.TB, db *sqlx.DB) *tables {
 	statements := noteWrites
 	for _, name := range names {
 		statements += fmt.Sprintf(`;
-			CREATE TRIGGER noted_write AFTER INSERT OR UPDATE OR DELETE ON %q FOR EACH ROW EXECUTE FUNCTION noted.write('%s')`, name, noted[name])
+			CREATE TRIGGER noted_write AFTER INSERT OR UPDATE OR DELETE ON %q FOR EACH ROW EXECUTE FUNCTION noted.write('{%s}')`, name, noted[name])
 	}
 	if _, err := db.Exec(statements); err != nil {
 		t.Fatal(err)
