@@ -92,6 +92,9 @@ func (r *Rates) Spend(ctx context.Context, p *access.Principal, name quota.Name,
 	return left, nil
 }
 
+// wholeBranch is whose the minute of a company is.
+const wholeBranch = "the company with all companies below it"
+
 // ofRoot is where root's minutes lie, which all branches share: beside those of no branch.
 const ofRoot = 0
 
@@ -108,12 +111,8 @@ func branchKey(branch int64) string { return strconv.FormatInt(branch, 10) }
 // tokensPerMinute are the tokens of an API key in a minute. They are counted apart from its requests, and as many are allowed.
 const tokensPerMinute = "tokensPerMinute"
 
-const (
-	// fewTokens are allowed however few requests are.
-	fewTokens = 120
-	// branchShare is how many times the tokens of one key a branch may have.
-	branchShare = 10
-)
+// fewTokens are allowed however few requests are.
+const fewTokens = 120
 
 // spendToken counts a token against the minutes of its key and of the key's branch; most is what a key may ask, 0 for no limit. Without Redis both are open.
 func (r *Rates) spendToken(ctx context.Context, x *db.Exchange, most int) error {
@@ -123,7 +122,7 @@ func (r *Rates) spendToken(ctx context.Context, x *db.Exchange, most int) error 
 	most = max(most, fewTokens)
 	budgets := []limit.Budget{{Name: tokensPerMinute + ":key:" + strconv.FormatInt(x.KeyID, 10), Limit: most}}
 	if x.BranchID != 0 {
-		budgets = append(budgets, limit.Budget{Name: tokensPerMinute + ":branch", Limit: branchShare * most})
+		budgets = append(budgets, limit.Budget{Name: tokensPerMinute + ":branch", Limit: quota.BranchShare * most})
 	}
 	d, err := r.Limiter.Allow(ctx, branchKey(x.BranchID), 1, budgets...)
 	if err != nil {
@@ -135,7 +134,7 @@ func (r *Rates) spendToken(ctx context.Context, x *db.Exchange, most int) error 
 	if d.Allowed {
 		return nil
 	}
-	who := [...]string{"the API key", "the company with all companies below it"}[d.Over]
+	who := [...]string{"the API key", wholeBranch}[d.Over]
 	e := problem.OverRate(tokensPerMinute, int64(budgets[d.Over].Limit), d.RetryAfter)
 	e.Reason = "" // a limit of no company
 	e.Detail = fmt.Sprintf("%s is over its limit %s of %d: a token can be used until it expires", who, tokensPerMinute, budgets[d.Over].Limit)
@@ -146,7 +145,7 @@ func refusalOf(p *access.Principal, name quota.Name, b budget, d limit.Decision)
 	who := "the API key"
 	switch {
 	case b.customerID != 0:
-		who = "the company with all companies below it"
+		who = wholeBranch
 	case p.Login():
 		who = "the person"
 	}

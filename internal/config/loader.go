@@ -305,16 +305,12 @@ func (l *loader) size(name string, otherwise int64) int64 {
 	return n
 }
 
-// branchShare is how many times the minute of one key or person a company right below root has, so that more keys
-// are not more of it.
-const branchShare = 10
-
 // limits reads name=number pairs, which go before the defaults; none takes one away. rate and cost are those of one key.
 func (l *loader) limits(name string, rate, cost int) map[quota.Name]int64 {
 	most := quota.Defaults()
 	for of, n := range map[quota.Name]int{quota.RequestsPerMinute: rate, quota.CostPerMinute: cost} {
 		if n > 0 {
-			most[of] = branchShare * int64(n)
+			most[of] = quota.BranchShare * int64(n)
 		}
 	}
 	for _, pair := range l.words(name) {

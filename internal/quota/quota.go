@@ -104,6 +104,10 @@ func (n Name) Rate() bool {
 	return e != nil && e.rate
 }
 
+// BranchShare is how many times the minute of one key or person a company right below root has, so that more keys
+// are not more of it.
+const BranchShare = 10
+
 // PerMinute tells whether it is counted by the minute, in Redis and not in the database.
 func (n Name) PerMinute() bool { return n == RequestsPerMinute || n == CostPerMinute }
 
