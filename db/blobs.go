@@ -27,6 +27,11 @@ var (
 		WHERE NOT EXISTS (SELECT 1 FROM documents d
 			WHERE d.file_name = CASE WHEN f.name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN f.name::uuid END)
 		ON CONFLICT (key) DO NOTHING`)
+	qDropArchives = prepare(`
+		INSERT INTO blob_deletions (key) SELECT k FROM unnest($1::text[]) k CROSS JOIN LATERAL (SELECT substr(k, $2::integer + 1)) f(name)
+		WHERE NOT EXISTS (SELECT 1 FROM import_requests i
+			WHERE i.file = CASE WHEN f.name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN f.name::uuid END)
+		ON CONFLICT (key) DO NOTHING`)
 )
 
 // LeaseBlobs takes up to limit due deletions out of sight for the lease.
@@ -63,4 +68,9 @@ func (s *Store) BlobGone(ctx context.Context, id int64) error {
 // DropOrphans puts those of the keys up for deletion that no document has; it tells how many.
 func (s *Store) DropOrphans(ctx context.Context, keys []string) (int64, error) {
 	return s.exec(ctx, qDropKeys, keys, len(BlobPrefix))
+}
+
+// DropArchives puts those of the keys up for deletion that are the archive of no import; it tells how many.
+func (s *Store) DropArchives(ctx context.Context, keys []string) (int64, error) {
+	return s.exec(ctx, qDropArchives, keys, len(ImportPrefix))
 }

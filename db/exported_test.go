@@ -23,6 +23,7 @@ var notExported = map[string]string{
 	"context_sizes":     "sums",
 	"customer_exports":  "an export of exports",
 	"customer_imports":  "work under way",
+	"import_requests":   "work under way",
 	"default_limits":    "the platform's",
 	"customer_words":    "made from names, for the search box",
 	"delivery_holds":    "work under way",

@@ -214,6 +214,10 @@ var manyRows = []string{
 		FROM generate_series(:some + 1, :n) i WHERE i % 300 <> 0`,
 	`INSERT INTO customer_imports (customer_id, parent_id, archive, space, active_then, report)
 		SELECT i, 1, sha256(i::text::bytea), gen_random_uuid(), true, '{}' FROM generate_series(:some + 1, :n) i WHERE i % 300 <> 0`,
+	`INSERT INTO import_requests (id, parent_id, user_id, client_id, file, archive, size, dry_run, made_id, branch_id, status, expires_at)
+		SELECT i, i, i, '', md5(i::text)::uuid, sha256(i::text::bytea), 1, false, CASE WHEN i % 100 > 1 THEN i END, 2 + i % 20,
+			CASE WHEN i % 100 < 2 THEN 'PENDING' ELSE 'READY' END, CASE WHEN i % 100 > 1 THEN now() + interval '1 day' END
+		FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO customer_limits (customer_id, name, most) SELECT i, 'users', 1000000000 FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO usage_counts (customer_id, name, n) SELECT i, name, 1 FROM generate_series(:some + 1, :n) i, unnest(ARRAY['users', 'users', 'agents']) name`,
 	`INSERT INTO limit_notices (customer_id, name, level, day, used, most, told_at)

@@ -101,6 +101,7 @@ var examples = map[query]example{
 	qClaimBlob:    few(50000000, 0, 60),
 	qBlobGone:     few(50000000),
 	qDropKeys:     few("{documents/x,documents/y}", 10),
+	qDropArchives: few("{documents/x,documents/y}", 10),
 
 	// contextqueries.go
 	qContextQuery:  few(299, 0, 299),
@@ -285,6 +286,22 @@ var examples = map[query]example{
 	qLateExport:        few(299, 0, 30),
 	qEndExport:         few(299, 0, "READY", 30),
 	qForgetExports:     few(100),
+
+	// importrequests.go
+	qInsertImportRequest:      few(5, 299, "", "00000000-0000-4000-8000-000000000007", noArchive, 1, false),
+	qSameImportRequest:        few(5, noArchive, false),
+	qCountImportRequests:      few(10),
+	qImportRequest:            within(299),
+	qImportRequestForUpdate:   within(299),
+	qLeaseImportRequest.query: atWork(2, 30),
+	qReleaseImportRequests:    few("{299}", "{0}"),
+	qClaimImportRequest:       few(299, 0, 30),
+	qRenewImportRequest:       few(299, 0, 30, .5),
+	qLateImportRequest:        few(299, 0, 30),
+	qNoteMade:                 few(299, 0, 5),
+	qEndImportRequest:         few(299, 0, "READY", 5, "{}", nil, 30),
+	qCancelImportRequest:      few(299, 30),
+	qForgetImportRequests:     few(100),
 
 	// imports.go
 	qLockImport:    few(1, noArchive),

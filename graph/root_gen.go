@@ -54,6 +54,10 @@ func (x root) CustomerExport() generated.CustomerExportResolver {
 	return resolvers.CustomerExportEdges{Resolver: x.r}
 }
 
+func (x root) CustomerImport() generated.CustomerImportResolver {
+	return resolvers.CustomerImportEdges{Resolver: x.r}
+}
+
 func (x root) CustomerRef() generated.CustomerRefResolver {
 	return resolvers.CustomerRefEdges{Resolver: x.r}
 }

@@ -51,15 +51,22 @@ func (r *remover) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	return nil
 }
 
-// SweepBlobs finds originals without a document that are older than the age, and puts them up for
+// SweepBlobs finds originals without a document, and archives without an import, that are older than the age, and puts them up for
 // deletion: what an upload left that ended between the two.
 func SweepBlobs(ctx context.Context, store *db.Store, blobs blob.Store, age time.Duration) error {
 	before := time.Now().Add(-age)
 	if err := blobs.Sweep(ctx, before); err != nil {
 		return err
 	}
+	return errors.Join(
+		sweep(ctx, blobs, db.BlobPrefix, before, store.DropOrphans),
+		sweep(ctx, blobs, db.ImportPrefix, before, store.DropArchives))
+}
+
+// sweep hands the keys that were written before a moment on, many at a time.
+func sweep(ctx context.Context, blobs blob.Store, prefix string, before time.Time, drop func(context.Context, []string) (int64, error)) error {
 	var keys []string
-	for e, err := range blobs.List(ctx, db.BlobPrefix) {
+	for e, err := range blobs.List(ctx, prefix) {
 		if err != nil {
 			return err
 		}
@@ -67,12 +74,12 @@ func SweepBlobs(ctx context.Context, store *db.Store, blobs blob.Store, age time
 			continue
 		}
 		if keys = append(keys, e.Key); len(keys) == sweepBatch {
-			if _, err := store.DropOrphans(ctx, keys); err != nil {
+			if _, err := drop(ctx, keys); err != nil {
 				return err
 			}
 			keys = keys[:0]
 		}
 	}
-	_, err := store.DropOrphans(ctx, keys)
+	_, err := drop(ctx, keys)
 	return err
 }

@@ -21,6 +21,7 @@ const (
 	queueRuns      = "runs"
 	queueWebhooks  = "webhooks"
 	queueExports   = "exports"
+	queueImports   = "imports"
 )
 
 // The task types. Payloads carry ids only, so that the queue's dashboard shows nothing personal.
@@ -31,6 +32,7 @@ const (
 	typeRun      = "run:execute"
 	typeDeliver  = "webhook:deliver"
 	typeExport   = "customer:export"
+	typeImport   = "customer:import"
 )
 
 // leaseTime is how long a row that was handed to the queue is left alone before it is handed out
@@ -55,6 +57,10 @@ func documentTask(due db.DueDocument) (*asynq.Task, error) {
 
 func exportTask(due db.DueExport) (*asynq.Task, error) {
 	return newTask(typeExport, queueExports, due, asynq.Timeout(exportTimeout))
+}
+
+func importTask(due db.DueImport) (*asynq.Task, error) {
+	return newTask(typeImport, queueImports, due, asynq.Timeout(importTimeout))
 }
 
 func runTask(due db.DueRun) (*asynq.Task, error) {

@@ -14,7 +14,7 @@ func (w *Worker) traceTasks(next asynq.Handler) asynq.Handler {
 		return next
 	}
 	return asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
-		if t.Type() != typeBlob && t.Type() != typeExport {
+		if t.Type() != typeBlob && t.Type() != typeExport && t.Type() != typeImport {
 			return next.ProcessTask(ctx, t)
 		}
 		ctx, span := w.Trace.Root(ctx, "", "task "+t.Type(), telemetry.Consumer)

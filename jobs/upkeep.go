@@ -41,6 +41,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"forget old sessions":          func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetSessions) },
 		"forget old answers":           func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetKept) },
 		"forget old exports":           func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetExports) },
+		"forget old imports":           func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetImportRequests) },
 		"forget old networks":          w.Store.SweepNetworks,
 		"forget used states":           func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetStates) },
 		"look after domains":           w.CheckDomains,

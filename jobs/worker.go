@@ -36,6 +36,8 @@ type Worker struct {
 	Mail mail.Sender
 	// Documents processes documents; without it they wait.
 	Documents *Documents
+	// ReadArchive reads archives in, from where documents are stored.
+	ReadArchive ReadArchive
 	// Egress sends deliveries; without it they wait.
 	Egress *egress.Client
 	// DNS is asked whether companies still have their domains.
@@ -130,12 +132,16 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	if w.Documents != nil {
 		documents := turns[db.DueDocument]{relay: r, lease: w.Store.LeaseDocuments, task: documentTask, release: w.Store.ReleaseDocuments, sort: w.Store.SortDocuments}
 		exports := turns[db.DueExport]{relay: r, lease: w.Store.LeaseExports, task: exportTask, release: w.Store.ReleaseExports}
+		imports := turns[db.DueImport]{relay: r, lease: w.Store.LeaseImportRequests, task: importTask, release: w.Store.ReleaseImportRequests}
 		list = append(list, documents.line(line{
 			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces, every: checkSoon,
 			handler: &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, trace: w.Trace, log: w.Log, stop: ctx.Done()},
 		}), exports.line(line{
 			queue: queueExports, task: typeExport, atOnce: exportPlaces, every: checkEvery,
 			handler: &exporter{store: w.Store, blobs: w.Documents.Blobs, log: w.Log, stop: ctx.Done()},
+		}), imports.line(line{
+			queue: queueImports, task: typeImport, atOnce: importPlaces, every: checkEvery,
+			handler: &importer{store: w.Store, blobs: w.Documents.Blobs, read: w.ReadArchive, log: w.Log, stop: ctx.Done()},
 		}), line{
 			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
 		})

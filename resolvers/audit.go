@@ -13,14 +13,19 @@ import (
 
 // audit tells of a change, with the old and the new values, in the change's own transaction.
 func (ch *changes) audit(customerID int64, action audit.Action, object Node, what audit.Changes) error {
-	e := db.AuditEvent{CustomerID: customerID, Action: string(action), ObjectType: object.GlobalID().Type, ObjectID: object.GlobalID().Int}
+	return ch.record.Audit(ch.event(customerID, action, object), what)
+}
+
+// event is the event of what is done to an object, by who does it.
+func (ch *changes) event(customerID int64, action audit.Action, object Node) db.AuditEvent {
+	e := db.AuditEvent{CustomerID: customerID, ClientID: ch.client, Action: string(action), ObjectType: object.GlobalID().Type, ObjectID: object.GlobalID().Int}
 	if actor := ch.actor(); actor != 0 {
 		e.ActorUserID = &actor
 	}
 	if ch.caller != nil {
 		e.ClientID = ch.caller.ClientID
 	}
-	return ch.record.Audit(e, what)
+	return e
 }
 
 // AuditEvent gives the changes within reach as they happen.

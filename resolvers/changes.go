@@ -10,8 +10,10 @@ import (
 // changes collects what is to be told once a transaction has been committed.
 type changes struct {
 	caller *caller
-	// person is who acts without a token: by a password, or by a link.
+	// person is who acts without a token: by a password, or by a link, or who has asked for what is done now; client is the
+	// key that it was asked for with, if it was one.
 	person int64
+	client string
 	tx     *db.Store
 	record outbox.Record
 	told   outbox.Told

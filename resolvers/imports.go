@@ -32,6 +32,8 @@ type Import struct {
 	DryRun bool
 	// Watch is told of each pass through the archive, and gets what is read of it.
 	Watch func(pass string) io.Writer
+	// For is the request that has led to it; nil in the operator's shell.
+	For *db.CustomerImport
 }
 
 // The outcomes of an import.
@@ -120,7 +122,7 @@ var errDry = errors.New("a dry run")
 
 // make makes everything but originals, and gives how it was made; nil after a dry run. Where another process has just made it, that is given.
 func (i *importing) make(ctx context.Context) (done *db.Import, err error) {
-	err = i.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+	err = i.changeFor(ctx, func(tx *db.Store, ch *changes) error {
 		if err := tx.LockImport(ctx, i.parent.ID, i.sum); err != nil {
 			return err
 		}
@@ -136,6 +138,16 @@ func (i *importing) make(ctx context.Context) (done *db.Import, err error) {
 		return nil, nil
 	}
 	return done, err
+}
+
+// changeFor is change, by whoever has asked for the import.
+func (i *importing) changeFor(ctx context.Context, do func(tx *db.Store, ch *changes) error) error {
+	return i.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		if i.in.For != nil {
+			ch.person, ch.client = or(i.in.For.UserID, 0), i.in.For.ClientID
+		}
+		return do(tx, ch)
+	})
 }
 
 // makeIn reads the archive, looks at it, and writes what it has.
@@ -294,8 +306,7 @@ func (i *importing) record(ctx context.Context, tx *db.Store, ch *changes, g *db
 				}
 				continue
 			}
-			e := db.AuditEvent{CustomerID: c.ID, Action: string(audit.CustomerImported), ObjectType: c.GlobalID().Type, ObjectID: c.ID}
-			if err := log.Audit(e, audit.Created(c)); err != nil {
+			if err := log.Audit(ch.event(c.ID, audit.CustomerImported, c), audit.Created(c)); err != nil {
 				return err
 			}
 		}
@@ -311,7 +322,11 @@ func (i *importing) record(ctx context.Context, tx *db.Store, ch *changes, g *db
 	if done.Report, err = json.Marshal(i.report); err != nil {
 		return nil, err
 	}
-	return done, tx.InsertImport(ctx, done)
+	if err := tx.InsertImport(ctx, done); err != nil || i.in.For == nil {
+		return done, err
+	}
+	// What was cancelled meanwhile, or is another worker's by now, is not committed.
+	return done, tx.NoteMade(ctx, i.in.For, done.CustomerID)
 }
 
 // goOn ends what was made, here or by a command that was interrupted: it stores the originals that are not there yet, and has the
@@ -350,7 +365,7 @@ func (i *importing) goOn(ctx context.Context, done *db.Import) (*ImportReport, e
 
 // end has the company go on, unless it was suspended in the archive.
 func (i *importing) end(ctx context.Context, done *db.Import) error {
-	return i.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+	return i.changeFor(ctx, func(tx *db.Store, ch *changes) error {
 		scope, _, err := i.operator(ctx)
 		if err != nil {
 			return err

@@ -35,6 +35,8 @@ func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {
 		return found(q.customerNode(ctx, id))
 	case "CustomerExport":
 		return found(q.CustomerExport(ctx, id))
+	case "CustomerImport":
+		return found(q.CustomerImport(ctx, id))
 	case "Document":
 		return found(q.documentNode(ctx, id))
 	case "IdentityProvider":

@@ -63,6 +63,8 @@ type Resolver struct {
 	Version string
 	// EraseAfter is how long a deleted company can be restored.
 	EraseAfter time.Duration
+	// MaxImport is how large an archive may be that is uploaded to be read in, in bytes.
+	MaxImport int64
 	// PublicURL is where the platform is reached: the issuer of tokens, the base of links.
 	PublicURL *url.URL
 	// Blobs keeps the originals of documents; nil where no store is configured.

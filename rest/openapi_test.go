@@ -71,6 +71,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /v1/outbound-webhooks/deliveries/{id}": true, "POST /v1/outbound-webhooks/deliveries/{id}/resend": true,
 		"GET /v1/secrets": true, "POST /v1/secrets": true, "GET /v1/secrets/{id}": true, "PUT /v1/secrets/{id}": true, "DELETE /v1/secrets/{id}": true,
 		"POST /tenant/customer/{cid}/export": true, "GET /tenant/export/{id}": true, "GET /tenant/export/{id}/archive": false,
+		"POST /tenant/customer/{cid}/import": true, "GET /tenant/import/{id}": true, "POST /tenant/import/{id}/cancel": true,
 		"POST /tenant/customer/{cid}/move": true, "GET /tenant/search": true,
 		"GET /tenant/usage": true, "GET /tenant/usage/{cid}": true, "PUT /tenant/limits/{cid}": true,
 		"POST /tenant/customer/{cid}/suspend": true, "POST /tenant/customer/{cid}/resume": true,

@@ -52,6 +52,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerCustomers()
 	a.registerCustomerStatus()
 	a.registerExports()
+	a.registerImports()
 	a.registerAccounts()
 	a.registerRegions()
 	a.registerUsers()

@@ -132,18 +132,28 @@ func (c *Client) GraphQL(ctx context.Context, query string, variables, out any) 
 
 // Upload streams a file to a context.
 func (c *Client) Upload(ctx context.Context, contextID int64, name string, content io.Reader) error {
-	body, out := io.Pipe()
-	form := multipart.NewWriter(out)
+	return c.stream(ctx, fmt.Sprintf("/context/upload/%d", contextID), name, content, nil)
+}
+
+// Import streams the archive of an export, to be read in below a company, or to be looked at only, and gives the import's id.
+func (c *Client) Import(ctx context.Context, parentID int64, dryRun bool, name string, content io.Reader) (int64, error) {
+	var started struct{ ID int64 }
+	err := c.stream(ctx, fmt.Sprintf("/tenant/customer/%d/import?dryRun=%t", parentID, dryRun), name, content, &started)
+	return started.ID, err
+}
+
+// stream sends a file as the one of a form, and decodes the answer into out, unless that is nil.
+func (c *Client) stream(ctx context.Context, path, name string, content io.Reader, out any) error {
+	body, to := io.Pipe()
+	form := multipart.NewWriter(to)
 	go func() {
 		part, err := form.CreateFormFile("file", name)
 		if err == nil {
 			_, err = io.Copy(part, content)
 		}
-		out.CloseWithError(errors.Join(err, form.Close()))
+		to.CloseWithError(errors.Join(err, form.Close()))
 	}()
-	err := c.send(ctx, request{
-		method: http.MethodPost, path: fmt.Sprintf("/context/upload/%d", contextID), contentType: form.FormDataContentType(), body: body,
-	}, nil)
+	err := c.send(ctx, request{method: http.MethodPost, path: path, contentType: form.FormDataContentType(), body: body}, out)
 	_ = body.Close() // so that the writer ends, whatever came of it
 	return err
 }

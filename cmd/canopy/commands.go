@@ -40,7 +40,9 @@ session that renews itself, and never the password. Commands then need neither a
 The archive is what exportCustomer has written. All gets new ids; regions, applications and system roles are
 found by their codes and names, people by their addresses. Whatever is wrong with the archive is told with the
 place in it, and nothing is written. Until the last document is stored the new company is suspended: the same
-command goes on after an interruption, and makes nothing twice. docs/export.md tells what is left out.`},
+command goes on after an interruption, and makes nothing twice. docs/export.md tells what is left out. At a
+platform it takes an owner of the root company, with all rights.
+` + eitherHelp},
 	{name: "user import", args: "FILE", short: "Adds the people of a CSV file to a company, and invites them", setup: userImportCommand, long: `
 The first line names the columns: email, and firstName and lastName where there are any. Who is in the
 company already is left alone, so the same command goes on after an interruption, and nobody is there twice.

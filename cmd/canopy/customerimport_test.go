@@ -13,10 +13,26 @@ import (
 	"canopy/internal/archive"
 )
 
-// TestCustomerImport imports an archive from the shell, and looks at what it tells.
+// TestCustomerImport imports an archive from the shell, on the database and at a platform, and looks at what it tells.
 func TestCustomerImport(t *testing.T) {
 	t.Parallel()
-	s := platform.Start(t)
+	t.Run("on the database", func(t *testing.T) {
+		s := platform.Start(t)
+		importsFromShell(t, s, func(args ...string) (int, string, string) { return operate(t, s, nil, args...) })
+	})
+	t.Run("at a platform", func(t *testing.T) {
+		s := platform.Start(t)
+		s.Work(nil)
+		own := newShell(t)
+		own.env["CANOPY_URL"], own.env["CANOPY_CLIENT_ID"], own.env["CANOPY_CLIENT_SECRET"] = s.URL, s.Demo.ClientID, s.Demo.ClientSecret
+		importsFromShell(t, s, func(args ...string) (int, string, string) { return own.run("", args...) })
+		if n := s.Number(`SELECT count(*) FROM audit_events WHERE action = 'customer.imported' AND client_id = $1`, s.Demo.ClientID); n != 1 {
+			t.Errorf("%d events name the key", n)
+		}
+	})
+}
+
+func importsFromShell(t *testing.T, s *platform.Platform, run func(args ...string) (code int, out, fault string)) {
 	path := filepath.Join(t.TempDir(), "archive.tar.gz")
 	file, err := os.Create(path)
 	if err != nil {
@@ -35,7 +51,7 @@ func TestCustomerImport(t *testing.T) {
 	companies := func() int64 { return s.Number(`SELECT count(*) FROM customers WHERE name = 'Quarry'`) }
 	expect := func(wantCode int, want string, args ...string) {
 		t.Helper()
-		code, out, fault := operate(t, s, nil, append([]string{"customer", "import"}, args...)...)
+		code, out, fault := run(append([]string{"customer", "import"}, args...)...)
 		if code != wantCode || !strings.Contains(out+fault, want) {
 			t.Errorf("%q: %d %q is not in %s%s", args, code, want, out, fault)
 		}

@@ -2,10 +2,12 @@ package contexts
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"canopy/db"
 	"canopy/e2e/platform"
 	"canopy/internal/devstack/devtest"
 	"canopy/jobs"
@@ -128,20 +130,26 @@ func TestToolsAreReadAsChecked(t *testing.T) {
 	}
 }
 
-// TestOrphansAreSwept puts an original into the store that no document has.
+// TestOrphansAreSwept puts an original into the store that no document has, and an archive that no import has.
 func TestOrphansAreSwept(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	token := s.Assistant()
 	s.Upload(token, s.NewContext(token, "Handbook"), "a.txt", []byte("kept"))
-	if err := s.App.Resolver.Blobs.Write(t.Context(), "documents/6f1c1b1e-0000-4000-8000-000000000000", strings.NewReader("orphan")); err != nil {
-		t.Fatal(err)
+	form, contentType := platform.Form(t, platform.Part{Field: "file", Name: "a.tar.gz", Content: []byte("kept, too")})
+	if a := s.Post(fmt.Sprintf("/tenant/customer/%d/import", s.Customer("Coral Logistics")), s.Root(), contentType, form); a.Status != http.StatusAccepted {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	for _, prefix := range []string{db.BlobPrefix, db.ImportPrefix} {
+		if err := s.App.Resolver.Blobs.Write(t.Context(), prefix+"6f1c1b1e-0000-4000-8000-000000000000", strings.NewReader("orphan")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w := s.App.Worker(nil)
 	for _, c := range []struct {
 		age  time.Duration
 		left int64
-	}{{24 * time.Hour, 0}, {-time.Hour, 1}} {
+	}{{24 * time.Hour, 0}, {-time.Hour, 2}} {
 		if err := jobs.SweepBlobs(t.Context(), w.Store, w.Documents.Blobs, c.age); err != nil {
 			t.Fatal(err)
 		}

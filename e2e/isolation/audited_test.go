@@ -22,7 +22,7 @@ var auditedElsewhere = map[string]string{
 	"requestEmailChange": "TestEmailChange",
 	"acceptInvitation":   "TestInvitations", "declineInvitation": "TestInvitations",
 	"leaveCustomer": "TestLeaveCustomer", "changePassword": "TestChangePassword", "revokeSession": "TestSessionsAreListedAndRevoked", "revokeOtherSessions": "TestSessionsAreListedAndRevoked",
-	"uploadDocument": "here, by REST",
+	"uploadDocument": "here, by REST", "importCustomer": "as uploadDocument",
 }
 
 // leftAlone are the operations of REST that change nothing that the log tells of.

@@ -66,6 +66,10 @@ func queryRows() []graphRow {
 		{fields: "Me.sessions", query: `{ me { sessions { address current } } }`, want: shared},
 		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers effectiveStatus } }`, variables: anyCustomer, want: reach},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared},
+		{
+			fields: "Query.customerImport CustomerImport.parent CustomerImport.customer", ofRoot: true, variables: one((*ask).freshImport), want: operators,
+			query: `query($id: ID!){ customerImport(id: $id) { status report parent { name } customer { name } } }`,
+		},
 		{fields: "Query.customerExport", query: `query($id: ID!){ customerExport(id: $id) { status url } }`, variables: one((*ask).freshExport), want: reach},
 		{fields: "Query.user", query: `query($id: ID!){ user(id: $id) { email } }`, variables: anyUser, want: reach},
 		{fields: "Query.account", query: `query($id: ID!){ account(id: $id) { name } }`, variables: anyAccount, want: reach},
@@ -224,6 +228,7 @@ func nodeRows() []graphRow {
 		node("ApiKey", rule.CustomerAPIKeys, (*ask).freshKey, reach),
 		node("AuditEvent", rule.AuditEvents, (*ask).anEvent, reach),
 		node("CustomerExport", rule.CustomerExport, (*ask).freshExport, reach),
+		node("CustomerImport", rule.CustomerImport, (*ask).freshImport, operators),
 		node("Invitation", rule.CustomerInvitations, (*ask).freshInvitation, reach),
 		node("Passkey", rule.MePasskeys, (*ask).freshPasskey, ownOnly),
 		node("Session", rule.MeSessions, (*ask).freshSession, ownOnly),
@@ -245,6 +250,12 @@ func mutate(field, selection string, input func(*ask) object, want shape) graphR
 // covering has a row stand for fields of the objects that it shows, too.
 func (row graphRow) covering(fields string) graphRow {
 	row.covers = fields
+	return row
+}
+
+// byRoot marks a row of what callers of the root company alone are let do.
+func (row graphRow) byRoot() graphRow {
+	row.ofRoot = true
 	return row
 }
 
@@ -274,6 +285,10 @@ func customerMutations() []graphRow {
 		mutate("exportCustomer", `customerExport { status progress url createdAt expiresAt }`, func(a *ask) object {
 			return object{"id": a.aChild()}
 		}, reach),
+		mutate("importCustomer", `customerImport { status progress dryRun size }`, func(a *ask) object {
+			return object{"parentId": a.placeOfImport(), "file": nil}
+		}, operators).byRoot().giving(),
+		mutate("cancelCustomerImport", `customerImport { status expiresAt }`, func(a *ask) object { return object{"id": a.freshImport()} }, operators).byRoot(),
 		mutate("setLimits", `customer { name }`, func(a *ask) object {
 			return object{"customerId": a.aChild(), "limits": []object{{"name": "SECRETS", "limit": 1000}}}
 		}, reach),

@@ -24,7 +24,7 @@ var used = map[string]string{
 	"createUsers": "each as createUser: TestBulk", "createPermissions": "each as createPermission: TestBulk", "removeUsers": "who leaves",
 	"verifyIdentityDomain": "what to ask the DNS for",
 	"deleteContext":        "how it goes: TestDeletedContextsComeBack",
-	"uploadDocument":       "a file", "startRun": "a run's input", "cancelRun": "the key of a run",
+	"uploadDocument":       "a file", "importCustomer": "a file", "cancelCustomerImport": "which import ends", "startRun": "a run's input", "cancelRun": "the key of a run",
 	"testWebhookDestination": "the type of a delivery", "recoverWebhookDeliveries": "which deliveries",
 }
 

@@ -85,6 +85,12 @@ func reach(n needs) answers {
 	return r
 }
 
+// operators: who has all rights at the root company, and nobody else.
+func operators(n needs) answers {
+	others := shape(reach).but(gets403, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger)
+	return others(n)
+}
+
 // shared: every caller of the application, whatever its company.
 func shared(n needs) answers {
 	r := answers{present: map[who]class{}}

@@ -55,7 +55,7 @@ func (row graphRow) sender() func(*ask) func() platform.Answer {
 		if row.variables != nil {
 			body["variables"] = row.variables(a)
 		}
-		if strings.Contains(row.query, "uploadDocument") {
+		if takesFile(row.query) {
 			return row.multipart(a, body)
 		}
 		return func() platform.Answer { return a.Do("POST", "/graphql", a.token(row.assistant), body) }

@@ -248,6 +248,20 @@ func (a *ask) freshExport() int64 {
 	})
 }
 
+// placeOfImport is a company below which an archive can be read in, as not too many others are.
+func (a *ask) placeOfImport() int64 {
+	a.SQL(`DELETE FROM import_requests`)
+	return a.aChild()
+}
+
+// freshImport is an import below a company right below the target.
+func (a *ask) freshImport() int64 {
+	return a.or(func() int64 {
+		return a.Number(`INSERT INTO import_requests (parent_id, client_id, file, archive, size, dry_run)
+			VALUES ($1, '', gen_random_uuid(), sha256('archive'), 7, false) RETURNING id`, a.aChild())
+	})
+}
+
 func (a *ask) theAccount() int64 { return a.or(func() int64 { return a.Account(a.target, "tenant") }) }
 
 func (a *ask) home() int64 { return a.homes[a.as] }

@@ -123,6 +123,8 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	s.Must(http.StatusAccepted, "POST", fmt.Sprintf("/tenant/customer/%d/export", customer), owner, nil)
 	s.SQL(`INSERT INTO customer_imports (customer_id, parent_id, archive, space, active_then, report)
 		SELECT id, parent_id, sha256(name::bytea), gen_random_uuid(), true, '{}' FROM customers WHERE id = $1`, customer)
+	s.SQL(`INSERT INTO import_requests (parent_id, client_id, file, archive, size, dry_run)
+		SELECT id, '', gen_random_uuid(), sha256(name::bytea), 1, false FROM customers WHERE id = $1`, customer)
 	resp := s.Send(platform.Keyed(t, "POST", s.URL+"/v1/keys", owner, "quill", `{"name": "Quill"}`))
 	if resp.Status != http.StatusCreated {
 		t.Fatalf("%d %s", resp.Status, resp.Body)

@@ -138,6 +138,7 @@ func TestParity(t *testing.T) {
 	t.Run("sessions", func(t *testing.T) { d.compareSessions(t) })
 	t.Run("passkeys", func(t *testing.T) { d.comparePasskeys(t) })
 	t.Run("exports", func(t *testing.T) { d.compareExports(t) })
+	t.Run("imports", func(t *testing.T) { d.compareImports(t) })
 	d.whole(t)
 	for member, has := range d.told {
 		if !has && !strings.HasSuffix(member, " selected") { // of all choices or of none: they are one type
@@ -200,6 +201,24 @@ func (d *doors) compareExports(t *testing.T) {
 		}
 		shown["url"], shown["status"] = "", strings.ToLower(shown["status"].(string))
 	}
+	platform.SameAnswers(t, path, own, graph)
+}
+
+// compareImports compares one that has made a company, and tells of an error as well, so that each member has a value.
+func (d *doors) compareImports(t *testing.T) {
+	const path = "/tenant/import/{id}"
+	hydro := d.Customer("Alpine Hydro")
+	form, contentType := platform.Form(t, platform.Part{Field: "file", Name: "a.tar.gz", Content: []byte("an archive")})
+	id := platform.Decimal(d.Post(fmt.Sprintf("/tenant/customer/%d/import?dryRun=true", hydro), d.Root(), contentType, form).ID(t, "id"))
+	d.SQL(`UPDATE import_requests SET status = 'FAILED', progress = .5, made_id = parent_id, report = '{"made": {"customers": 1}, "notes": ["some"]}', error = 'wrong',
+		expires_at = now() + interval '1 day'`)
+	own := d.rest(t, d.Root(), path, "", "{id}", id).JSON(t).(map[string]any)
+	graph := d.MustGQL(d.Root(), `query($id: ID!) { customerImport(id: $id) { id: databaseId parent { databaseId } dryRun size status progress customer { databaseId } report error createdAt expiresAt } }`,
+		map[string]any{"id": id})["customerImport"].(map[string]any)
+	graph["parentId"], graph["customerId"] = platform.Member(t, graph, "parent.databaseId"), platform.Member(t, graph, "customer.databaseId")
+	delete(graph, "parent")
+	delete(graph, "customer")
+	graph["status"] = strings.ToLower(graph["status"].(string))
 	platform.SameAnswers(t, path, own, graph)
 }
 

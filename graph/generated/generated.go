@@ -53,6 +53,7 @@ type ResolverRoot interface {
 	ContextTool() ContextToolResolver
 	Customer() CustomerResolver
 	CustomerExport() CustomerExportResolver
+	CustomerImport() CustomerImportResolver
 	CustomerRef() CustomerRefResolver
 	Document() DocumentResolver
 	DomainClaim() DomainClaimResolver
@@ -171,6 +172,11 @@ type CustomerResolver interface {
 type CustomerExportResolver interface {
 	URL(ctx context.Context, obj *db.CustomerExport) (*string, error)
 }
+type CustomerImportResolver interface {
+	Parent(ctx context.Context, obj *db.CustomerImport) (*db.Customer, error)
+
+	Customer(ctx context.Context, obj *db.CustomerImport) (*db.Customer, error)
+}
 type CustomerRefResolver interface {
 	Customer(ctx context.Context, obj *db.CustomerRef) (*db.Customer, error)
 }
@@ -220,6 +226,8 @@ type MutationResolver interface {
 	RestoreCustomer(ctx context.Context, input resolvers.RestoreCustomerInput) (*resolvers.RestoreCustomerPayload, error)
 	ResumeCustomer(ctx context.Context, input resolvers.ResumeCustomerInput) (*resolvers.ResumeCustomerPayload, error)
 	ExportCustomer(ctx context.Context, input resolvers.ExportCustomerInput) (*resolvers.ExportCustomerPayload, error)
+	ImportCustomer(ctx context.Context, input resolvers.ImportCustomerInput) (*resolvers.ImportCustomerPayload, error)
+	CancelCustomerImport(ctx context.Context, input resolvers.CancelCustomerImportInput) (*resolvers.CancelCustomerImportPayload, error)
 	SetLimits(ctx context.Context, input resolvers.SetLimitsInput) (*resolvers.SetLimitsPayload, error)
 	SaveBilling(ctx context.Context, input resolvers.SaveBillingInput) (*resolvers.SaveBillingPayload, error)
 	CreateUser(ctx context.Context, input resolvers.CreateUserInput) (*resolvers.CreateUserPayload, error)
@@ -354,6 +362,7 @@ type QueryResolver interface {
 	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 	WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error)
 	CustomerExport(ctx context.Context, id globalid.ID) (*db.CustomerExport, error)
+	CustomerImport(ctx context.Context, id globalid.ID) (*db.CustomerImport, error)
 	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, customerID *globalid.ID, subtree bool, filter *resolvers.WebhookDeliveryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Delivery], error)
 	WebhookDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, error)
 }
@@ -2260,6 +2269,48 @@ type CustomerExport implements Node {
   expiresAt: DateTime
 }
 
+"How far an import is."
+enum CustomerImportStatus {
+  "It waits for its turn."
+  PENDING
+  "It is being read."
+  RUNNING
+  "It is done, or looked at by a dry run: the report tells what came of it."
+  READY
+  "It was given up: the error says why."
+  FAILED
+  "It was cancelled, and nothing was made."
+  CANCELLED
+}
+
+"The archive of an export that is read in below a company."
+type CustomerImport implements Node {
+  "Global id."
+  id: ID!
+  "Import id."
+  databaseId: Int!
+  "The company below which it is read in."
+  parent: Customer!
+  "Whether it is only looked at."
+  dryRun: Boolean!
+  "How large the archive is, in bytes."
+  size: Long!
+  "How far it is."
+  status: CustomerImportStatus!
+  "The part of the archive that is read, from 0 to 1."
+  progress: Float!
+  "The company that was made of it; suspended until the last original is stored. Null where there is none."
+  customer: Customer
+  "What was made, what was left out and what was made otherwise; null until it is ready."
+  report: JSON
+  "Why it was given up, with the place in the archive; null where it was not."
+  error: String
+  "When it was asked for."
+  createdAt: DateTime!
+  "When it is forgotten; null while it is under way."
+  expiresAt: DateTime
+}
+
 "What has become of an invitation."
 enum InvitationStatus {
   "It waits for an answer."
@@ -3313,6 +3364,8 @@ type Query {
   ): WebhookDestination @needs(right: "webhook.read")
   "An export of a company that the caller may export, until it has expired. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   customerExport("The export." id: ID!): CustomerExport @needs(app: [TENANT], right: "company.write")
+  "An import, until it is forgotten. For an owner of the root company. Needs the right ` + "`" + `company.create` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  customerImport("The import." id: ID!): CustomerImport @needs(app: [TENANT], right: "company.create")
   "The deliveries of a company, newest first unless asked for otherwise. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDeliveries(
     "Only those to this destination, of any company within reach."
@@ -3380,6 +3433,13 @@ type Mutation {
   from above. It holds what the caller may read in tenant management, without secrets and private contexts. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
   """
   exportCustomer("The company." input: ExportCustomerInput!): ExportCustomerPayload @needs(app: [TENANT], right: "company.write")
+  """
+  Stores the archive of an export, and has it read in below a company, or looked at by a dry run. The same archive below the same company
+  is the same import. For an owner of the root company with all rights: an archive brings roles, limits and people. Needs the right ` + "`" + `company.create` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
+  """
+  importCustomer("The archive." input: ImportCustomerInput!): ImportCustomerPayload @needs(app: [TENANT], right: "company.create")
+  "Cancels an import while nothing was made of it. For an owner of the root company. Needs the right ` + "`" + `company.create` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  cancelCustomerImport("The import." input: CancelCustomerImportInput!): CancelCustomerImportPayload @needs(app: [TENANT], right: "company.create")
   "Sets how much a company may have with everything below it. Only from above: a company above it, or the root for itself. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   setLimits("The limits." input: SetLimitsInput!): SetLimitsPayload @needs(app: [TENANT], right: "company.write")
   "Makes a company's billing record or writes the given fields of it. Needs the right ` + "`" + `billing.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -3730,6 +3790,34 @@ input ExportCustomerInput {
 type ExportCustomerPayload {
   "The export."
   customerExport: CustomerExport!
+}
+
+"An archive to read in."
+input ImportCustomerInput {
+  "The company below which it is read in."
+  parentId: ID!
+  "True to look at everything, and write nothing."
+  dryRun: Boolean
+  "The archive."
+  file: Upload!
+}
+
+"What ` + "`" + `importCustomer` + "`" + ` asked for."
+type ImportCustomerPayload {
+  "The import."
+  customerImport: CustomerImport!
+}
+
+"An import to cancel."
+input CancelCustomerImportInput {
+  "The import."
+  id: ID!
+}
+
+"What ` + "`" + `cancelCustomerImport` + "`" + ` cancelled."
+type CancelCustomerImportPayload {
+  "The import."
+  customerImport: CustomerImport!
 }
 
 "One limit of a company."
@@ -5867,6 +5955,20 @@ func (ec *executionContext) field_Mutation_beginPasskey_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_cancelCustomerImport_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.CancelCustomerImportInput, error) {
+			return ec.unmarshalNCancelCustomerImportInput2canopyᚋresolversᚐCancelCustomerImportInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_cancelRun_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6349,6 +6451,20 @@ func (ec *executionContext) field_Mutation_exportCustomer_args(ctx context.Conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.ExportCustomerInput, error) {
 			return ec.unmarshalNExportCustomerInput2canopyᚋresolversᚐExportCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_importCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.ImportCustomerInput, error) {
+			return ec.unmarshalNImportCustomerInput2canopyᚋresolversᚐImportCustomerInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7264,6 +7380,20 @@ func (ec *executionContext) field_Query_contexts_args(ctx context.Context, rawAr
 }
 
 func (ec *executionContext) field_Query_customerExport_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_customerImport_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
@@ -10314,6 +10444,35 @@ func (ec *executionContext) _BulkError_message(ctx context.Context, field graphq
 	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
 }
 
+func (ec *executionContext) _CancelCustomerImportPayload_customerImport(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelCustomerImportPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CancelCustomerImportPayload_customerImport(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CustomerImport, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerImport) graphql.Marshaler {
+			return ec.marshalNCustomerImport2ᚖcanopyᚋdbᚐCustomerImport(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CancelCustomerImportPayload_customerImport(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CancelCustomerImportPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -13101,6 +13260,104 @@ func (ec *executionContext) _CustomerExport_expiresAt(ctx context.Context, field
 	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt)
 }
 
+func (ec *executionContext) _CustomerImport_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+}
+
+func (ec *executionContext) _CustomerImport_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
+}
+
+func (ec *executionContext) _CustomerImport_parent(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CustomerImport_parent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CustomerImport().Parent(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CustomerImport_parent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CustomerImport",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CustomerImport_dryRun(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.DryRun)
+}
+
+func (ec *executionContext) _CustomerImport_size(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return ec.marshalNLong2int64(ctx, field.Selections, obj.Size)
+}
+
+func (ec *executionContext) _CustomerImport_status(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return ec.marshalNCustomerImportStatus2string(ctx, field.Selections, obj.Status)
+}
+
+func (ec *executionContext) _CustomerImport_progress(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Progress)
+}
+
+func (ec *executionContext) _CustomerImport_customer(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CustomerImport_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CustomerImport().Customer(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CustomerImport_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CustomerImport",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CustomerImport_report(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ReportJSON())
+}
+
+func (ec *executionContext) _CustomerImport_error(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Error)
+}
+
+func (ec *executionContext) _CustomerImport_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
+}
+
+func (ec *executionContext) _CustomerImport_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt)
+}
+
 func (ec *executionContext) _CustomerRef_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
@@ -14320,6 +14577,35 @@ func (ec *executionContext) _IdentityProvider_version(ctx context.Context, field
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
+func (ec *executionContext) _ImportCustomerPayload_customerImport(ctx context.Context, field graphql.CollectedField, obj *resolvers.ImportCustomerPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ImportCustomerPayload_customerImport(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CustomerImport, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerImport) graphql.Marshaler {
+			return ec.marshalNCustomerImport2ᚖcanopyᚋdbᚐCustomerImport(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ImportCustomerPayload_customerImport(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ImportCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
@@ -15029,6 +15315,88 @@ func (ec *executionContext) fieldContext_Mutation_exportCustomer(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_exportCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_importCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_importCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ImportCustomer(ctx, fc.Args["input"].(resolvers.ImportCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ImportCustomerPayload) graphql.Marshaler {
+			return ec.marshalOImportCustomerPayload2ᚖcanopyᚋresolversᚐImportCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_importCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_importCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_cancelCustomerImport(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_cancelCustomerImport(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CancelCustomerImport(ctx, fc.Args["input"].(resolvers.CancelCustomerImportInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CancelCustomerImportPayload) graphql.Marshaler {
+			return ec.marshalOCancelCustomerImportPayload2ᚖcanopyᚋresolversᚐCancelCustomerImportPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_cancelCustomerImport(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_cancelCustomerImport_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -20407,6 +20775,47 @@ func (ec *executionContext) fieldContext_Query_customerExport(ctx context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_customerImport(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_customerImport(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CustomerImport(ctx, fc.Args["id"].(globalid.ID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerImport) graphql.Marshaler {
+			return ec.marshalOCustomerImport2ᚖcanopyᚋdbᚐCustomerImport(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_customerImport(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_customerImport_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -25374,6 +25783,36 @@ func (ec *executionContext) unmarshalInputBeginPasskeyInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCancelCustomerImportInput(ctx context.Context, obj any) (resolvers.CancelCustomerImportInput, error) {
+	var it resolvers.CancelCustomerImportInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCancelRunInput(ctx context.Context, obj any) (resolvers.CancelRunInput, error) {
 	var it resolvers.CancelRunInput
 	if obj == nil {
@@ -27383,6 +27822,50 @@ func (ec *executionContext) unmarshalInputExportCustomerInput(ctx context.Contex
 				return it, err
 			}
 			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputImportCustomerInput(ctx context.Context, obj any) (resolvers.ImportCustomerInput, error) {
+	var it resolvers.ImportCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"parentId", "dryRun", "file"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "file":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("file"))
+			data, err := ec.unmarshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.File = data
 		}
 	}
 	return it, nil
@@ -30059,6 +30542,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Document(ctx, sel, obj)
+	case *db.CustomerImport:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._CustomerImport(ctx, sel, obj)
 	case *db.CustomerExport:
 		if obj == nil {
 			return graphql.Null
@@ -31616,6 +32104,45 @@ func (ec *executionContext) _BulkError(ctx context.Context, sel ast.SelectionSet
 			}
 		case "message":
 			out.Values[i] = ec._BulkError_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var cancelCustomerImportPayloadImplementors = []string{"CancelCustomerImportPayload"}
+
+func (ec *executionContext) _CancelCustomerImportPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CancelCustomerImportPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, cancelCustomerImportPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CancelCustomerImportPayload")
+		case "customerImport":
+			out.Values[i] = ec._CancelCustomerImportPayload_customerImport(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -33637,6 +34164,100 @@ func (ec *executionContext) _CustomerExport(ctx context.Context, sel ast.Selecti
 	return out
 }
 
+var customerImportImplementors = []string{"CustomerImport", "Node"}
+
+func (ec *executionContext) _CustomerImport(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerImport) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerImportImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CustomerImport")
+		case "id":
+			out.Values[i] = ec._CustomerImport_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._CustomerImport_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "parent":
+			out.Values[i] = ec._CustomerImport_parent(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "dryRun":
+			out.Values[i] = ec._CustomerImport_dryRun(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "size":
+			out.Values[i] = ec._CustomerImport_size(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "status":
+			out.Values[i] = ec._CustomerImport_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "progress":
+			out.Values[i] = ec._CustomerImport_progress(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._CustomerImport_customer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "report":
+			out.Values[i] = ec._CustomerImport_report(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "error":
+			out.Values[i] = ec._CustomerImport_error(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._CustomerImport_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._CustomerImport_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var customerRefImplementors = []string{"CustomerRef"}
 
 func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerRef) graphql.Marshaler {
@@ -35211,6 +35832,45 @@ func (ec *executionContext) _IdentityProvider(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var importCustomerPayloadImplementors = []string{"ImportCustomerPayload"}
+
+func (ec *executionContext) _ImportCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ImportCustomerPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, importCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ImportCustomerPayload")
+		case "customerImport":
+			out.Values[i] = ec._ImportCustomerPayload_customerImport(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var invitationImplementors = []string{"Invitation", "Node"}
 
 func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSet, obj *db.Invitation) graphql.Marshaler {
@@ -35592,6 +36252,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "exportCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_exportCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "importCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_importCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cancelCustomerImport":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_cancelCustomerImport(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -37123,6 +37797,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 		case "customerExport":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_customerExport(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "customerImport":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_customerImport(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -41655,6 +42336,11 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
+func (ec *executionContext) unmarshalNCancelCustomerImportInput2canopyᚋresolversᚐCancelCustomerImportInput(ctx context.Context, v any) (resolvers.CancelCustomerImportInput, error) {
+	res, err := ec.unmarshalInputCancelCustomerImportInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCancelRunInput2canopyᚋresolversᚐCancelRunInput(ctx context.Context, v any) (resolvers.CancelRunInput, error) {
 	res, err := ec.unmarshalInputCancelRunInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -42219,6 +42905,32 @@ func (ec *executionContext) marshalNCustomerExportStatus2string(ctx context.Cont
 func (ec *executionContext) unmarshalNCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
 	res, err := ec.unmarshalInputCustomerFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCustomerImport2ᚖcanopyᚋdbᚐCustomerImport(ctx context.Context, sel ast.SelectionSet, v *db.CustomerImport) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CustomerImport(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCustomerImportStatus2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCustomerImportStatus2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNCustomerOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
@@ -42836,6 +43548,11 @@ func (ec *executionContext) marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityPr
 		return graphql.Null
 	}
 	return ec._IdentityProvider(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNImportCustomerInput2canopyᚋresolversᚐImportCustomerInput(ctx context.Context, v any) (resolvers.ImportCustomerInput, error) {
+	res, err := ec.unmarshalInputImportCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNInt2int(ctx context.Context, v any) (int, error) {
@@ -44705,6 +45422,13 @@ func (ec *executionContext) marshalOBulkError2ᚖcanopyᚋresolversᚐBulkError(
 	return ec._BulkError(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCancelCustomerImportPayload2ᚖcanopyᚋresolversᚐCancelCustomerImportPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CancelCustomerImportPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CancelCustomerImportPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCancelRunPayload2ᚖcanopyᚋresolversᚐCancelRunPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CancelRunPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -44964,6 +45688,13 @@ func (ec *executionContext) unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCus
 	}
 	res, err := ec.unmarshalInputCustomerFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCustomerImport2ᚖcanopyᚋdbᚐCustomerImport(ctx context.Context, sel ast.SelectionSet, v *db.CustomerImport) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CustomerImport(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
@@ -45320,6 +46051,13 @@ func (ec *executionContext) marshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx 
 	_ = ctx
 	res := scalar.MarshalID(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOImportCustomerPayload2ᚖcanopyᚋresolversᚐImportCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ImportCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ImportCustomerPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOInt2ᚖint(ctx context.Context, v any) (*int, error) {

@@ -147,7 +147,7 @@ func (p *Platform) wire(ctx context.Context) error {
 		Throttle: limit.NewThrottle(p.redis, patience), Crowds: limit.NewCrowdThrottle(p.redis, patience), Addresses: limit.NewAddressThrottle(p.redis, patience),
 		RequestsPerMinute: p.Config.RateLimit,
 		Roster:            roster.New(p.redis), Version: p.version,
-		EraseAfter:    p.Config.EraseAfter,
+		EraseAfter: p.Config.EraseAfter, MaxImport: p.Config.MaxImport,
 		ClientAddress: web.ClientAddress, UserAgent: web.UserAgent, Together: &resolvers.Together{},
 	}
 	p.Resolver.Verifier = token.NewVerifier(p.Resolver.Issuer(), keys, p.reloadKeys(ctx, keys))

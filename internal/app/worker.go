@@ -45,7 +45,7 @@ func Work(ctx context.Context, cfg *config.Config, metrics string, o Options) er
 // Worker makes the background half of the platform. sender may be nil: mails wait then.
 func (p *Platform) Worker(sender mail.Sender) *jobs.Worker {
 	return &jobs.Worker{
-		Store: p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), Egress: p.Resolver.Egress, DNS: p.Resolver.DNS, Tools: p.tools,
+		Store: p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), ReadArchive: p.Resolver.ReadArchive, Egress: p.Resolver.Egress, DNS: p.Resolver.DNS, Tools: p.tools,
 		Retention: jobs.Retention{Deliveries: p.Config.WebhookRetention, Runs: p.Config.RunRetention, Audit: p.Config.AuditRetention},
 		PublicURL: p.Resolver.Issuer(), Roster: p.Resolver.Roster, Version: p.version, Metrics: p.metrics, Trace: p.telemetry, Log: p.Log,
 	}

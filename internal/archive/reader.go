@@ -228,7 +228,7 @@ func (a *reader) count(kind string) error {
 func (a *reader) readRows(kind string) error {
 	lines := bufio.NewScanner(a.files)
 	lines.Buffer(make([]byte, 64<<10), MaxLine)
-	for lines.Scan() {
+	for lines.Scan() && lines.Err() == nil { // what is left of a line that is cut off is none
 		a.at.Line++
 		a.rows[kind]++
 		if a.bytes += int64(len(lines.Bytes())); a.bytes > freeRows+maxRatio*a.in.n {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -96,6 +97,19 @@ func TestRead(t *testing.T) {
 	}
 	if !slices.Equal(list, want) {
 		t.Errorf("%.200s", list)
+	}
+}
+
+// TestReadCutOff: what is left of a line where an archive is cut off is no row.
+func TestReadCutOff(t *testing.T) {
+	var long strings.Builder
+	for range 1000 {
+		long.WriteString(rand.Text())
+	}
+	whole := packed(t, member{name: "customers/000001.jsonl", content: `{"name":"` + long.String() + `"}`})
+	list, _, err := visited(t.Context(), bytes.NewReader(whole[:len(whole)/2]))
+	if f, ok := errors.AsType[*Fault](err); len(list) > 0 || !ok || !strings.Contains(f.Error(), "the archive is cut off here") {
+		t.Errorf("%.200q, %v", list, err)
 	}
 }
 

@@ -29,7 +29,9 @@ var (
 	CustomerUpdated  = action("customer.updated", "A company is renamed, or its flags are set.")
 	CustomerMoved    = action("customer.moved", "A company is put below another, with everything below it.")
 	CustomerExported = action("customer.exported", "Somebody asks for an export of a company.")
-	CustomerImported = action("customer.imported", "An operator reads a company in from the archive of an export.")
+	CustomerImported = action("customer.imported", "A company is read in from the archive of an export.")
+	ImportAsked      = action("customerImport.created", "Somebody uploads the archive of an export to be read in below a company.")
+	ImportCancelled  = action("customerImport.cancelled", "An import is cancelled before anything was made.")
 	CustomerLimited  = action("customer.limited", "Limits of a company are set.")
 
 	CustomerSuspended = action("customer.suspended", "A company is suspended, with everything below it.")

@@ -40,6 +40,7 @@ const (
 	defaultRunRetention     = 30 * 24 * time.Hour
 	defaultAuditRetention   = 400 * 24 * time.Hour
 	defaultEraseAfter       = 30 * 24 * time.Hour
+	defaultMaxImport        = 10 << 30
 	defaultDrain            = 5 * time.Second
 	secretKeyBytes          = 32
 	defaultLanguage         = "eng"
@@ -92,6 +93,8 @@ type Config struct {
 	AuditRetention time.Duration
 	// EraseAfter is how long a deleted company can be restored before it is erased.
 	EraseAfter time.Duration
+	// MaxImport is how large an archive may be that is uploaded to be read in, in bytes.
+	MaxImport int64
 	// Telemetry says which traces and metrics are sent; in commands none is.
 	Telemetry telemetry.Settings
 	// Drain is how long requests are taken on after the process was told to stop.
@@ -147,6 +150,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		RunRetention:     l.duration("CANOPY_RUN_RETENTION", defaultRunRetention),
 		AuditRetention:   l.lasting("CANOPY_AUDIT_RETENTION", defaultAuditRetention),
 		EraseAfter:       l.duration("CANOPY_ERASE_AFTER", defaultEraseAfter),
+		MaxImport:        l.size("CANOPY_MAX_IMPORT", defaultMaxImport),
 		Drain:            l.pause("CANOPY_DRAIN", drain(mode)),
 	}
 	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)

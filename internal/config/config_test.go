@@ -70,7 +70,7 @@ func TestDefaults(t *testing.T) {
 	}
 	if c.RateLimit != 6000 || c.MaxCost != 50000 || c.CostLimit != 600000 || !c.Introspection ||
 		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour || c.AuditRetention != 400*24*time.Hour ||
-		c.EraseAfter != 30*24*time.Hour {
+		c.EraseAfter != 30*24*time.Hour || c.MaxImport != 10<<30 {
 		t.Errorf("limits: %+v", c)
 	}
 	if w := load(t, Worker, server()); w.VectorCache != 64<<20 {
@@ -149,6 +149,7 @@ func TestValues(t *testing.T) {
 		{"CANOPY_WEBHOOK_RETENTION", "7d", "WebhookRetention", 7 * 24 * time.Hour},
 		{"CANOPY_WEBHOOK_RETENTION", "90m", "WebhookRetention", 90 * time.Minute},
 		{"CANOPY_ERASE_AFTER", "7d", "EraseAfter", 7 * 24 * time.Hour},
+		{"CANOPY_MAX_IMPORT", "2GiB", "MaxImport", int64(2 << 30)},
 		{"CANOPY_AUDIT_RETENTION", "90d", "AuditRetention", 90 * 24 * time.Hour},
 		{"CANOPY_AUDIT_RETENTION", "OFF", "AuditRetention", time.Duration(0)},
 		{"CANOPY_AUDIT_RETENTION", "0", "AuditRetention", time.Duration(0)},

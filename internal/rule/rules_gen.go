@@ -85,6 +85,7 @@ var (
 	WebhookDestinations              = &Rule{Field: "Query.webhookDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	WebhookDestination               = &Rule{Field: "Query.webhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	CustomerExport                   = &Rule{Field: "Query.customerExport", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	CustomerImport                   = &Rule{Field: "Query.customerImport", Apps: []access.App{access.Tenant}, Right: access.CompanyCreate}
 	WebhookDeliveries                = &Rule{Field: "Query.webhookDeliveries", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	WebhookDelivery                  = &Rule{Field: "Query.webhookDelivery", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	CreateCustomer                   = &Rule{Field: "Mutation.createCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyCreate}
@@ -95,6 +96,8 @@ var (
 	RestoreCustomer                  = &Rule{Field: "Mutation.restoreCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	ResumeCustomer                   = &Rule{Field: "Mutation.resumeCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	ExportCustomer                   = &Rule{Field: "Mutation.exportCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	ImportCustomer                   = &Rule{Field: "Mutation.importCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyCreate}
+	CancelCustomerImport             = &Rule{Field: "Mutation.cancelCustomerImport", Apps: []access.App{access.Tenant}, Right: access.CompanyCreate}
 	SetLimits                        = &Rule{Field: "Mutation.setLimits", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SaveBilling                      = &Rule{Field: "Mutation.saveBilling", Apps: []access.App{access.Tenant}, Right: access.BillingWrite}
 	CreateUser                       = &Rule{Field: "Mutation.createUser", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
@@ -257,6 +260,7 @@ var all = []*Rule{
 	WebhookDestinations,
 	WebhookDestination,
 	CustomerExport,
+	CustomerImport,
 	WebhookDeliveries,
 	WebhookDelivery,
 	CreateCustomer,
@@ -267,6 +271,8 @@ var all = []*Rule{
 	RestoreCustomer,
 	ResumeCustomer,
 	ExportCustomer,
+	ImportCustomer,
+	CancelCustomerImport,
 	SetLimits,
 	SaveBilling,
 	CreateUser,

@@ -479,6 +479,18 @@ type BulkError struct {
 	Message string `json:"message,omitzero"`
 }
 
+// CancelCustomerImportInput: An import to cancel.
+type CancelCustomerImportInput struct {
+	// The import.
+	ID string `json:"id"`
+}
+
+// CancelCustomerImportPayload: What `cancelCustomerImport` cancelled.
+type CancelCustomerImportPayload struct {
+	// The import.
+	CustomerImport *CustomerImport `json:"customerImport,omitzero"`
+}
+
 // CancelRunInput: A run to end.
 type CancelRunInput struct {
 	// UUID that starting the run gave.
@@ -1272,6 +1284,51 @@ type CustomerFilter struct {
 	Or []CustomerFilter `json:"or,omitzero"`
 }
 
+// CustomerImport: The archive of an export that is read in below a company.
+type CustomerImport struct {
+	// Global id.
+	ID string `json:"id,omitzero"`
+	// Import id.
+	DatabaseID int `json:"databaseId,omitzero"`
+	// The company below which it is read in.
+	Parent *Customer `json:"parent,omitzero"`
+	// Whether it is only looked at.
+	DryRun bool `json:"dryRun,omitzero"`
+	// How large the archive is, in bytes.
+	Size int64 `json:"size,omitzero"`
+	// How far it is.
+	Status CustomerImportStatus `json:"status,omitzero"`
+	// The part of the archive that is read, from 0 to 1.
+	Progress float64 `json:"progress,omitzero"`
+	// The company that was made of it; suspended until the last original is stored. Null where there is none.
+	Customer *Customer `json:"customer,omitzero"`
+	// What was made, what was left out and what was made otherwise; null until it is ready.
+	Report json.RawMessage `json:"report,omitzero"`
+	// Why it was given up, with the place in the archive; null where it was not.
+	Error *string `json:"error,omitzero"`
+	// When it was asked for.
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+	// When it is forgotten; null while it is under way.
+	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
+}
+
+// CustomerImportStatus: How far an import is.
+type CustomerImportStatus string
+
+// The values of CustomerImportStatus.
+const (
+	// CustomerImportStatusPending: It waits for its turn.
+	CustomerImportStatusPending CustomerImportStatus = "PENDING"
+	// CustomerImportStatusRunning: It is being read.
+	CustomerImportStatusRunning CustomerImportStatus = "RUNNING"
+	// CustomerImportStatusReady: It is done, or looked at by a dry run: the report tells what came of it.
+	CustomerImportStatusReady CustomerImportStatus = "READY"
+	// CustomerImportStatusFailed: It was given up: the error says why.
+	CustomerImportStatusFailed CustomerImportStatus = "FAILED"
+	// CustomerImportStatusCancelled: It was cancelled, and nothing was made.
+	CustomerImportStatusCancelled CustomerImportStatus = "CANCELLED"
+)
+
 // CustomerOrder: An order of companies.
 type CustomerOrder struct {
 	// By what.
@@ -1858,6 +1915,20 @@ type IdentityProvider struct {
 	Customer *CustomerRef `json:"customer,omitzero"`
 	// Grows with every change of it; `ifVersion` of an update compares it.
 	Version int `json:"version,omitzero"`
+}
+
+// ImportCustomerInput: An archive to read in.
+type ImportCustomerInput struct {
+	// The company below which it is read in.
+	ParentID string `json:"parentId"`
+	// True to look at everything, and write nothing.
+	DryRun *bool `json:"dryRun,omitzero"`
+}
+
+// ImportCustomerPayload: What `importCustomer` asked for.
+type ImportCustomerPayload struct {
+	// The import.
+	CustomerImport *CustomerImport `json:"customerImport,omitzero"`
 }
 
 // Invitation: Asks a person to accept a company that has added it.

@@ -464,6 +464,18 @@ export interface BulkError {
   message: string;
 }
 
+/** An import to cancel. */
+export interface CancelCustomerImportInput {
+  /** The import. */
+  id: string | number;
+}
+
+/** What `cancelCustomerImport` cancelled. */
+export interface CancelCustomerImportPayload {
+  /** The import. */
+  customerImport: CustomerImport;
+}
+
 /** A run to end. */
 export interface CancelRunInput {
   /** UUID that starting the run gave. */
@@ -1252,6 +1264,47 @@ export interface CustomerFilter {
   or?: ReadonlyArray<CustomerFilter> | null | undefined;
 }
 
+/** The archive of an export that is read in below a company. */
+export interface CustomerImport {
+  /** Global id. */
+  id: string;
+  /** Import id. */
+  databaseId: number;
+  /** The company below which it is read in. */
+  parent: Customer;
+  /** Whether it is only looked at. */
+  dryRun: boolean;
+  /** How large the archive is, in bytes. */
+  size: Long;
+  /** How far it is. */
+  status: CustomerImportStatus;
+  /** The part of the archive that is read, from 0 to 1. */
+  progress: number;
+  /** The company that was made of it; suspended until the last original is stored. Null where there is none. */
+  customer: Customer | null;
+  /** What was made, what was left out and what was made otherwise; null until it is ready. */
+  report: JSON | null;
+  /** Why it was given up, with the place in the archive; null where it was not. */
+  error: string | null;
+  /** When it was asked for. */
+  createdAt: DateTime;
+  /** When it is forgotten; null while it is under way. */
+  expiresAt: DateTime | null;
+}
+
+/** How far an import is. */
+export type CustomerImportStatus =
+  /** It waits for its turn. */
+  | "PENDING"
+  /** It is being read. */
+  | "RUNNING"
+  /** It is done, or looked at by a dry run: the report tells what came of it. */
+  | "READY"
+  /** It was given up: the error says why. */
+  | "FAILED"
+  /** It was cancelled, and nothing was made. */
+  | "CANCELLED";
+
 /** An order of companies. */
 export interface CustomerOrder {
   /** By what. */
@@ -1826,6 +1879,22 @@ export interface IdentityProvider {
   customer: CustomerRef;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
   version: number;
+}
+
+/** An archive to read in. */
+export interface ImportCustomerInput {
+  /** The company below which it is read in. */
+  parentId: string | number;
+  /** True to look at everything, and write nothing. */
+  dryRun?: boolean | null | undefined;
+  /** The archive. */
+  file: Upload;
+}
+
+/** What `importCustomer` asked for. */
+export interface ImportCustomerPayload {
+  /** The import. */
+  customerImport: CustomerImport;
 }
 
 /** Asks a person to accept a company that has added it. */
