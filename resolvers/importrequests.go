@@ -56,7 +56,7 @@ func (m Mutation) StoreArchive(ctx context.Context, parentID globalid.ID, dry bo
 	if m.Blobs == nil {
 		return nil, problem.Bad("this platform reads no archives in: it has no store for them").With("no_document_store")
 	}
-	if _, err := m.parentOfImport(ctx, m.Store, c, id); err != nil {
+	if err := takesImports(ctx, m.Store, c, id); err != nil {
 		return nil, err
 	}
 	in, err := open()
@@ -86,13 +86,13 @@ func (c *caller) mayImport() error {
 	return problem.Denied("archives are the business of an owner of the root company")
 }
 
-// parentOfImport is the company below which an archive is to be read in.
-func (m Mutation) parentOfImport(ctx context.Context, s *db.Store, c *caller, id int64) (*db.Customer, error) {
+// takesImports tells whether an archive can be read in below a company.
+func takesImports(ctx context.Context, s *db.Store, c *caller, id int64) error {
 	parent, err := s.Customer(ctx, c.Scope(), id)
 	if err != nil {
-		return nil, missing(err, "company", id)
+		return missing(err, "company", id)
 	}
-	return parent, mustNotBeDeleted(ctx, s, parent, "parentId")
+	return mustNotBeDeleted(ctx, s, parent, "parentId")
 }
 
 // writeArchive puts an archive into the blob store, and measures it on the way.
@@ -115,7 +115,7 @@ func (m Mutation) writeArchive(ctx context.Context, asked *db.CustomerImport, bo
 // addImport adds the row, or finds that of the same import.
 func (m Mutation) addImport(ctx context.Context, c *caller, asked db.CustomerImport) (row *db.CustomerImport, err error) {
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		if _, err := m.parentOfImport(ctx, tx, c, asked.ParentID); err != nil {
+		if err := takesImports(ctx, tx, c, asked.ParentID); err != nil {
 			return err
 		}
 		if row, err = tx.SameImportRequest(ctx, asked); !errors.Is(err, db.ErrNoRows) {

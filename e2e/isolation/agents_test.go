@@ -385,7 +385,11 @@ func (y *yard) subscriptions() []subscription {
 
 func TestAgentSubscriptionIsolation(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	agentSubscriptionIsolation(t, newYard(t))
+}
+
+func agentSubscriptionIsolation(t *testing.T, y *yard) {
+	t.Helper()
 	for _, s := range y.subscriptions() {
 		for _, as := range everybody {
 			t.Run(s.name+"/"+string(as), func(t *testing.T) {

@@ -10,7 +10,12 @@ import (
 // both transports.
 func TestDocumentSubscription(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	documentSubscription(t, newWorld(t))
+}
+
+func documentSubscription(t *testing.T, w *world) {
+	t.Helper()
+	w.T = t // whose end is the worker's
 	a := &ask{world: w, as: asOwner}
 	contextID := a.freshContext()
 	query := fmt.Sprintf(`subscription { documentUpdated(contextId: %d) { originalName status progress error } }`, contextID)
@@ -42,7 +47,12 @@ func TestDocumentSubscription(t *testing.T) {
 // TestAnswerSubscription asks a context as every kind of caller.
 func TestAnswerSubscription(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	answerSubscription(t, newWorld(t))
+}
+
+func answerSubscription(t *testing.T, w *world) {
+	t.Helper()
+	w.T = t
 	contextID := (&ask{world: w, as: asOwner}).aSearchedContext()
 	query := fmt.Sprintf(`subscription { askContext(contextId: %d, prompt: "a word") { text warnings { code } citations { quote hit { document { displayName } } } } }`, contextID)
 	want := w.answers(onDesk, rulesOf(query), true)

@@ -36,6 +36,13 @@ func TestARestoredBackupIsolates(t *testing.T) {
 		"REST":         func(t *testing.T, on func(*config.Config)) { restIsolation(t, newWorld(t, on)) },
 		"agents/graph": func(t *testing.T, on func(*config.Config)) { agentGraphIsolation(t, newYard(t, on)) },
 		"agents/REST":  func(t *testing.T, on func(*config.Config)) { agentRESTIsolation(t, newYard(t, on)) },
+		"subscriptions": func(t *testing.T, on func(*config.Config)) {
+			w := newWorld(t, on)
+			subscriptionIsolation(t, w)
+			answerSubscription(t, w)
+			documentSubscription(t, w) // last, as its worker goes on
+		},
+		"agents/subscriptions": func(t *testing.T, on func(*config.Config)) { agentSubscriptionIsolation(t, newYard(t, on)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := s.Restored(t, dump)

@@ -38,7 +38,11 @@ func subscriptionRows() []subscriptionRow {
 // changes or, outside its tree, of the caller's own only.
 func TestSubscriptionIsolation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	subscriptionIsolation(t, newWorld(t))
+}
+
+func subscriptionIsolation(t *testing.T, w *world) {
+	t.Helper()
 	for _, row := range subscriptionRows() {
 		for _, as := range everybody {
 			t.Run(row.field+"/"+string(as), func(t *testing.T) {

@@ -250,7 +250,7 @@ func (a *ask) freshExport() int64 {
 
 // placeOfImport is a company below which an archive can be read in, as not too many others are.
 func (a *ask) placeOfImport() int64 {
-	a.SQL(`DELETE FROM import_requests`)
+	a.SQL(`UPDATE import_requests SET status = 'CANCELLED', expires_at = now() + interval '1 day' WHERE expires_at IS NULL`)
 	return a.aChild()
 }
 
