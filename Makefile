@@ -30,7 +30,7 @@ test: ## Run all tests on a real PostgreSQL and a real Redis
 	@scripts/bootstrap.sh tests
 	@$(STACK) go test -p $(AT_ONCE) -timeout 14m $(PKG)
 
-plans: ## Try every statement among COMPANIES (100000 1000000), whatever PostgreSQL knows (minutes, 7 GB of memory)
+plans: ## Try every statement among COMPANIES (100000 1000000), whatever PostgreSQL knows (half an hour, 15 GB of memory)
 	@scripts/bootstrap.sh tests
 	@CANOPY_PLANS="$(COMPANIES)" $(STACK) go test -count=1 -timeout 90m -run TestPlans -v ./db
 
