@@ -16,7 +16,7 @@ import (
 )
 
 // followed is a store that may read from a standby of its server.
-func followed(t *testing.T) (s *db.Store, standby *devstack.Postgres) {
+func followed(t testing.TB) (s *db.Store, standby *devstack.Postgres) {
 	t.Helper()
 	// What is acknowledged is written, as it is where people work: it is sent on at once.
 	p, err := devstack.StartPostgres(t.Context(), devstack.PostgresOptions{Dir: t.TempDir(), Durable: true, Log: slog.New(slog.DiscardHandler)})
@@ -40,7 +40,7 @@ func followed(t *testing.T) (s *db.Store, standby *devstack.Postgres) {
 	return s, standby
 }
 
-func used(t *testing.T, s *db.Store, wanted bool) {
+func used(t testing.TB, s *db.Store, wanted bool) {
 	t.Helper()
 	devtest.Eventually(t, fmt.Sprintf("the replica is used: %t", wanted), func() bool { return s.Replicas()[0].Used == wanted })
 }
@@ -172,5 +172,46 @@ func TestReplicasMayGo(t *testing.T) {
 			used(t, s, false)
 			seesAll(t, s, 5)
 		})
+	}
+}
+
+// BenchmarkReplicas is a list that the primary answers, and the same by a standby, alone and beside somebody who writes all the time.
+func BenchmarkReplicas(b *testing.B) {
+	s, _ := followed(b)
+	for range 20 {
+		if err := add(b.Context(), s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	read := func(b *testing.B, reading func(context.Context) context.Context) {
+		b.Helper()
+		before := answered(s)
+		for b.Loop() {
+			if _, err := s.SigningKeys(reading(b.Context())); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(answered(s)-before)/float64(b.N), "replica/op")
+	}
+	for _, writing := range []bool{false, true} {
+		var done sync.WaitGroup
+		ctx, stop := context.WithCancel(b.Context())
+		name := "alone"
+		if writing {
+			name = "beside a writer"
+			done.Go(func() {
+				for ctx.Err() == nil {
+					key := db.SigningKey{KID: rand.Text(), PrivateKey: []byte{1}, ActivatesAt: time.Now()}
+					_ = s.Tx(ctx, func(tx *db.Store) error {
+						_ = tx.InsertSigningKey(ctx, key, time.Now().Add(time.Hour))
+						return tx.DropSigningKey(ctx, key.KID)
+					})
+				}
+			})
+		}
+		b.Run("primary, "+name, func(b *testing.B) { read(b, func(ctx context.Context) context.Context { return ctx }) })
+		b.Run("replica, "+name, func(b *testing.B) { read(b, db.Reading) })
+		stop()
+		done.Wait()
 	}
 }
