@@ -64,7 +64,6 @@ type replica struct {
 	end  context.CancelCauseFunc
 
 	used       atomic.Bool
-	late       atomic.Bool
 	behind     atomic.Int64
 	statements atomic.Int64
 }

@@ -22,8 +22,11 @@ func (reads) Validate(graphql.ExecutableSchema) error { return nil }
 
 // InterceptResponse executes an operation.
 func (reads) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	if graphql.HasOperationContext(ctx) && graphql.GetOperationContext(ctx).Operation.Operation == ast.Query {
-		ctx = db.Reading(ctx)
+	if graphql.HasOperationContext(ctx) {
+		// What was refused before it was read has no operation.
+		if op := graphql.GetOperationContext(ctx).Operation; op != nil && op.Operation == ast.Query {
+			ctx = db.Reading(ctx)
+		}
 	}
 	return next(ctx)
 }
