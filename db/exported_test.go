@@ -32,6 +32,7 @@ var notExported = map[string]string{
 	"idempotency_bytes": "answers of a day",
 	"idempotency_keys":  "answers of a day",
 	"limbs":             "follow from the parents",
+	"tree_changes":      "what processes are told",
 	"limit_notices":     "work under way",
 	"link_tokens":       "secrets",
 	"login_networks":    "a person's own",

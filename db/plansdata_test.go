@@ -47,13 +47,20 @@ func (d planData) begin() {
 	}
 }
 
+// manyAtOnce is from how many companies on indexes are made after the rows; among fewer, that takes longer.
+const manyAtOnce = 50_000
+
 // grow adds companies until there are n, where there are some already, and what belongs to them. No trigger runs.
 func (d planData) grow(some, n int) {
 	d.t.Helper()
 	conn := devtest.Must[*sqlx.Conn](d.t)(d.pool.Connx(d.t.Context()))
 	defer func() { devtest.Check(d.t, conn.Close()) }()
+	texts := append([]string{`SET session_replication_role = replica`, `SET work_mem = '256MB'`, `SET maintenance_work_mem = '512MB'`}, manyRows...)
+	if n >= manyAtOnce {
+		texts = append(texts, devtest.Must[[]string](d.t)(setAside(d.t.Context(), conn))...)
+	}
 	bounds := strings.NewReplacer(":some", strconv.Itoa(some), ":n", strconv.Itoa(n))
-	for _, text := range append(append([]string{`SET session_replication_role = replica`}, manyRows...), `RESET session_replication_role`) {
+	for _, text := range append(texts, `RESET session_replication_role`, `RESET work_mem`, `RESET maintenance_work_mem`) {
 		if _, err := conn.ExecContext(d.t.Context(), bounds.Replace(text)); err != nil {
 			d.t.Fatalf("%s: %v", text, err)
 		}
@@ -65,6 +72,7 @@ var fewer = map[string]string{
 	"applications": "the platform's", "app_instances": "the platform's", "default_limits": "the platform's", "goose_db_version": "the platform's",
 	"regions": "the platform's", "sealing_keys": "the platform's", "signing_keys": "the platform's",
 	"blob_deletions": "what is due", "delivery_holds": "what is due", "webhook_due": "what is due",
+	"tree_changes":  "what processes are told",
 	"email_changes": "found by a person or a hash, both of which are unique",
 	"limbs":         "of the upper levels alone",
 }

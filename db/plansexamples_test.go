@@ -151,6 +151,7 @@ var examples = map[query]example{
 	qEraseSessions:     few("{299}", 10),
 	qEraseKeys:         few("{299}", 10),
 	qEraseInvitations:  few("{299}", 10),
+	qEraseTreeChanges:  few("{299}", 10),
 	qEraseDestinations: few("{299}", 10),
 	qEraseRuns:         few("{299}", 10),
 	qErasePublished:    few("{299}", 10),
@@ -648,6 +649,11 @@ var examples = map[query]example{
 	qUseState:              few("hash", "2030-01-01"),
 	qStateIsUsed:           few("hash"),
 	qForgetStates:          few(20),
+
+	// treechanges.go
+	qLogTreeChanges:    few("{5,299}"),
+	qTreeChanges:       few("900000", 100).and(noTransaction, 100),
+	qForgetTreeChanges: few(3600, 20),
 
 	// scimtokens.go
 	qScimToken:        within(299),

@@ -8647,7 +8647,7 @@ func (ec *executionContext) _Account_databaseId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Account_name(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Account_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
@@ -8675,7 +8675,7 @@ func (ec *executionContext) _Account_instanceActive(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Account_domain(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Domain)
+	return scalar.MarshalStringAt(&obj.Domain)
 }
 
 func (ec *executionContext) _Account_customer(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
@@ -9071,7 +9071,7 @@ func (ec *executionContext) _Agent_accountId(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Agent_name(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Agent_draft(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
@@ -9620,7 +9620,7 @@ func (ec *executionContext) fieldContext_AgentRevisionEdge_node(_ context.Contex
 }
 
 func (ec *executionContext) _Answer_text(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Text)
+	return scalar.MarshalStringAt(&obj.Text)
 }
 
 func (ec *executionContext) _Answer_done(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
@@ -9694,11 +9694,11 @@ func (ec *executionContext) fieldContext_Answer_warnings(_ context.Context, fiel
 }
 
 func (ec *executionContext) _AnswerWarning_code(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+	return scalar.MarshalStringAt(&obj.Code)
 }
 
 func (ec *executionContext) _AnswerWarning_message(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+	return scalar.MarshalStringAt(&obj.Message)
 }
 
 func (ec *executionContext) _AnswerWarning_start(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
@@ -9718,11 +9718,11 @@ func (ec *executionContext) _ApiKey_databaseId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _ApiKey_clientId(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
+	return scalar.MarshalStringAt(&obj.ClientID)
 }
 
 func (ec *executionContext) _ApiKey_name(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _ApiKey_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
@@ -10024,15 +10024,15 @@ func (ec *executionContext) _Application_databaseId(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Application_code(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+	return scalar.MarshalStringAt(&obj.Code)
 }
 
 func (ec *executionContext) _Application_name(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Application_description(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _Application_appType(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
@@ -10040,7 +10040,7 @@ func (ec *executionContext) _Application_appType(ctx context.Context, field grap
 }
 
 func (ec *executionContext) _Application_authUrl(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.AuthURL)
+	return scalar.MarshalStringAt(&obj.AuthURL)
 }
 
 func (ec *executionContext) _Application_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
@@ -10048,11 +10048,11 @@ func (ec *executionContext) _Application_createdAt(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _AuditAction_action(ctx context.Context, field graphql.CollectedField, obj *resolvers.AuditAction) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
+	return scalar.MarshalStringAt(&obj.Action)
 }
 
 func (ec *executionContext) _AuditAction_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.AuditAction) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _AuditEvent_id(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
@@ -10064,11 +10064,11 @@ func (ec *executionContext) _AuditEvent_databaseId(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _AuditEvent_action(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
+	return scalar.MarshalStringAt(&obj.Action)
 }
 
 func (ec *executionContext) _AuditEvent_objectType(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ObjectType)
+	return scalar.MarshalStringAt(&obj.ObjectType)
 }
 
 func (ec *executionContext) _AuditEvent_objectId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
@@ -10331,7 +10331,7 @@ func (ec *executionContext) fieldContext_AuditEventEdge_node(_ context.Context, 
 }
 
 func (ec *executionContext) _BeginPasskeyPayload_state(ctx context.Context, field graphql.CollectedField, obj *resolvers.AskedPasskey) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.State)
+	return scalar.MarshalStringAt(&obj.State)
 }
 
 func (ec *executionContext) _BeginPasskeyPayload_options(ctx context.Context, field graphql.CollectedField, obj *resolvers.AskedPasskey) (ret graphql.Marshaler) {
@@ -10351,15 +10351,15 @@ func (ec *executionContext) _Billing_customerId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Billing_billingName(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.BillingName)
+	return scalar.MarshalStringAt(&obj.BillingName)
 }
 
 func (ec *executionContext) _Billing_businessId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.BusinessID)
+	return scalar.MarshalStringAt(&obj.BusinessID)
 }
 
 func (ec *executionContext) _Billing_taxId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.TaxID)
+	return scalar.MarshalStringAt(&obj.TaxID)
 }
 
 func (ec *executionContext) _Billing_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
@@ -10371,27 +10371,27 @@ func (ec *executionContext) _Billing_locationId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Billing_addressLine1(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.AddressLine1)
+	return scalar.MarshalStringAt(&obj.AddressLine1)
 }
 
 func (ec *executionContext) _Billing_addressLine2(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.AddressLine2)
+	return scalar.MarshalStringAt(&obj.AddressLine2)
 }
 
 func (ec *executionContext) _Billing_city(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.City)
+	return scalar.MarshalStringAt(&obj.City)
 }
 
 func (ec *executionContext) _Billing_state(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.State)
+	return scalar.MarshalStringAt(&obj.State)
 }
 
 func (ec *executionContext) _Billing_zipCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ZipCode)
+	return scalar.MarshalStringAt(&obj.ZipCode)
 }
 
 func (ec *executionContext) _Billing_countryCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.CountryCode)
+	return scalar.MarshalStringAt(&obj.CountryCode)
 }
 
 func (ec *executionContext) _Billing_version(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
@@ -10399,11 +10399,11 @@ func (ec *executionContext) _Billing_version(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _BulkError_code(ctx context.Context, field graphql.CollectedField, obj *resolvers.BulkError) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+	return scalar.MarshalStringAt(&obj.Code)
 }
 
 func (ec *executionContext) _BulkError_message(ctx context.Context, field graphql.CollectedField, obj *resolvers.BulkError) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+	return scalar.MarshalStringAt(&obj.Message)
 }
 
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
@@ -10477,7 +10477,7 @@ func (ec *executionContext) _Chunk_position(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _Chunk_content(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
+	return scalar.MarshalStringAt(&obj.Content)
 }
 
 func (ec *executionContext) _Chunk_overlapBytes(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
@@ -10753,7 +10753,7 @@ func (ec *executionContext) fieldContext_ChunkEdge_node(_ context.Context, field
 }
 
 func (ec *executionContext) _Citation_quote(ctx context.Context, field graphql.CollectedField, obj *search.Citation) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Quote)
+	return scalar.MarshalStringAt(&obj.Quote)
 }
 
 func (ec *executionContext) _Citation_start(ctx context.Context, field graphql.CollectedField, obj *search.Citation) (ret graphql.Marshaler) {
@@ -10854,15 +10854,15 @@ func (ec *executionContext) _Context_databaseId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Context_name(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Context_description(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _Context_caption(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Caption)
+	return scalar.MarshalStringAt(&obj.Caption)
 }
 
 func (ec *executionContext) _Context_userId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -10874,7 +10874,7 @@ func (ec *executionContext) _Context_accountId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Context_embeddingModel(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.EmbeddingModel)
+	return scalar.MarshalStringAt(&obj.EmbeddingModel)
 }
 
 func (ec *executionContext) _Context_maxSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -10910,7 +10910,7 @@ func (ec *executionContext) _Context_overlap(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Context_toolsJson(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ToolsJSON)
+	return scalar.MarshalStringAt(&obj.ToolsJSON)
 }
 
 func (ec *executionContext) _Context_tools(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -10970,7 +10970,7 @@ func (ec *executionContext) _Context_shareState(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Context_icon(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Icon)
+	return scalar.MarshalStringAt(&obj.Icon)
 }
 
 func (ec *executionContext) _Context_deleted(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -11352,7 +11352,7 @@ func (ec *executionContext) _ContextQuery_databaseId(ctx context.Context, field 
 }
 
 func (ec *executionContext) _ContextQuery_text(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Text)
+	return scalar.MarshalStringAt(&obj.Text)
 }
 
 func (ec *executionContext) _ContextQuery_mode(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
@@ -11571,15 +11571,15 @@ func (ec *executionContext) _ContextTool_id(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _ContextTool_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _ContextTool_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _ContextTool_action(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
+	return scalar.MarshalStringAt(&obj.Action)
 }
 
 func (ec *executionContext) _ContextTool_agentId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
@@ -11645,11 +11645,11 @@ func (ec *executionContext) fieldContext_ContextTool_parameters(_ context.Contex
 }
 
 func (ec *executionContext) _ContextToolParameter_paramName(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ParamName)
+	return scalar.MarshalStringAt(&obj.ParamName)
 }
 
 func (ec *executionContext) _ContextToolParameter_type(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
+	return scalar.MarshalStringAt(&obj.Type)
 }
 
 func (ec *executionContext) _ContextToolParameter_required(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
@@ -11657,7 +11657,7 @@ func (ec *executionContext) _ContextToolParameter_required(ctx context.Context, 
 }
 
 func (ec *executionContext) _ContextToolParameter_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _CreateAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAgentPayload) (ret graphql.Marshaler) {
@@ -11719,11 +11719,11 @@ func (ec *executionContext) fieldContext_CreateApiKeyPayload_apiKey(_ context.Co
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
+	return scalar.MarshalStringAt(&obj.ClientID)
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_clientSecret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientSecret)
+	return scalar.MarshalStringAt(&obj.ClientSecret)
 }
 
 func (ec *executionContext) _CreateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateContextPayload) (ret graphql.Marshaler) {
@@ -12073,7 +12073,7 @@ func (ec *executionContext) fieldContext_CreateScimTokenPayload_scimToken(_ cont
 }
 
 func (ec *executionContext) _CreateScimTokenPayload_token(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateScimTokenPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Token)
+	return scalar.MarshalStringAt(&obj.Token)
 }
 
 func (ec *executionContext) _CreateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateSecretPayload) (ret graphql.Marshaler) {
@@ -12255,7 +12255,7 @@ func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_destina
 }
 
 func (ec *executionContext) _CreateWebhookDestinationPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
+	return scalar.MarshalStringAt(&obj.Secret)
 }
 
 func (ec *executionContext) _Customer_id(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
@@ -12271,7 +12271,7 @@ func (ec *executionContext) _Customer_parentId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Customer_name(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Customer_regionId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
@@ -13260,7 +13260,7 @@ func (ec *executionContext) _CustomerRef_databaseId(ctx context.Context, field g
 }
 
 func (ec *executionContext) _CustomerRef_name(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _CustomerRef_regionId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
@@ -13419,7 +13419,7 @@ func (ec *executionContext) _Deleted_databaseId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Deleted_name(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Deleted_deletedAt(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
@@ -13518,11 +13518,11 @@ func (ec *executionContext) fieldContext_DiagramCheck_output(_ context.Context, 
 }
 
 func (ec *executionContext) _DiagramFault_location(ctx context.Context, field graphql.CollectedField, obj *diagram.Fault) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Location)
+	return scalar.MarshalStringAt(&obj.Location)
 }
 
 func (ec *executionContext) _DiagramFault_message(ctx context.Context, field graphql.CollectedField, obj *diagram.Fault) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+	return scalar.MarshalStringAt(&obj.Message)
 }
 
 func (ec *executionContext) _DiagramReads_input(ctx context.Context, field graphql.CollectedField, obj *diagram.Reads) (ret graphql.Marshaler) {
@@ -13665,15 +13665,15 @@ func (ec *executionContext) _Document_contextId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Document_fileName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.FileName)
+	return scalar.MarshalStringAt(&obj.FileName)
 }
 
 func (ec *executionContext) _Document_originalName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.OriginalName)
+	return scalar.MarshalStringAt(&obj.OriginalName)
 }
 
 func (ec *executionContext) _Document_displayName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.DisplayName)
+	return scalar.MarshalStringAt(&obj.DisplayName)
 }
 
 func (ec *executionContext) _Document_nameIndex(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
@@ -13681,11 +13681,11 @@ func (ec *executionContext) _Document_nameIndex(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Document_contentType(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ContentType)
+	return scalar.MarshalStringAt(&obj.ContentType)
 }
 
 func (ec *executionContext) _Document_contentHash(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ContentHash)
+	return scalar.MarshalStringAt(&obj.ContentHash)
 }
 
 func (ec *executionContext) _Document_size(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
@@ -14081,11 +14081,11 @@ func (ec *executionContext) fieldContext_DocumentEdge_node(_ context.Context, fi
 }
 
 func (ec *executionContext) _DocumentWarning_code(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+	return scalar.MarshalStringAt(&obj.Code)
 }
 
 func (ec *executionContext) _DocumentWarning_message(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+	return scalar.MarshalStringAt(&obj.Message)
 }
 
 func (ec *executionContext) _DocumentWarning_page(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
@@ -14093,7 +14093,7 @@ func (ec *executionContext) _DocumentWarning_page(ctx context.Context, field gra
 }
 
 func (ec *executionContext) _DomainClaim_domain(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Domain)
+	return scalar.MarshalStringAt(&obj.Domain)
 }
 
 func (ec *executionContext) _DomainClaim_status(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
@@ -14207,11 +14207,11 @@ func (ec *executionContext) fieldContext_EnableAgentPayload_agent(_ context.Cont
 }
 
 func (ec *executionContext) _EnableTotpPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
+	return scalar.MarshalStringAt(&obj.Secret)
 }
 
 func (ec *executionContext) _EnableTotpPayload_uri(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.URI)
+	return scalar.MarshalStringAt(&obj.URI)
 }
 
 func (ec *executionContext) _EraseUserPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.EraseUserPayload) (ret graphql.Marshaler) {
@@ -14248,7 +14248,7 @@ func (ec *executionContext) fieldContext_ExportCustomerPayload_customerExport(_ 
 }
 
 func (ec *executionContext) _Grant_application(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Application)
+	return scalar.MarshalStringAt(&obj.Application)
 }
 
 func (ec *executionContext) _Grant_accountId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
@@ -14256,7 +14256,7 @@ func (ec *executionContext) _Grant_accountId(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Grant_roleName(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.RoleName)
+	return scalar.MarshalStringAt(&obj.RoleName)
 }
 
 func (ec *executionContext) _Grant_isOwner(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
@@ -14303,15 +14303,15 @@ func (ec *executionContext) _IdentityProvider_databaseId(ctx context.Context, fi
 }
 
 func (ec *executionContext) _IdentityProvider_name(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _IdentityProvider_issuer(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Issuer)
+	return scalar.MarshalStringAt(&obj.Issuer)
 }
 
 func (ec *executionContext) _IdentityProvider_clientId(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
+	return scalar.MarshalStringAt(&obj.ClientID)
 }
 
 func (ec *executionContext) _IdentityProvider_domains(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
@@ -14499,7 +14499,7 @@ func (ec *executionContext) _Invitation_databaseId(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _Invitation_email(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+	return scalar.MarshalStringAt(&obj.Email)
 }
 
 func (ec *executionContext) _Invitation_status(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
@@ -14577,7 +14577,7 @@ func (ec *executionContext) fieldContext_Invitation_customer(_ context.Context, 
 }
 
 func (ec *executionContext) _LateMail_kind(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Kind)
+	return scalar.MarshalStringAt(&obj.Kind)
 }
 
 func (ec *executionContext) _LateMail_user(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
@@ -14643,7 +14643,7 @@ func (ec *executionContext) _LateMail_attempts(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _LateMail_reason(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Reason)
+	return scalar.MarshalStringAt(&obj.Reason)
 }
 
 func (ec *executionContext) _LateMail_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
@@ -14671,7 +14671,7 @@ func (ec *executionContext) _Me_userIdentityId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Me_email(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+	return scalar.MarshalStringAt(&obj.Email)
 }
 
 func (ec *executionContext) _Me_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
@@ -18476,7 +18476,7 @@ func (ec *executionContext) _NearLimit_day(ctx context.Context, field graphql.Co
 }
 
 func (ec *executionContext) _Operations_version(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
+	return scalar.MarshalStringAt(&obj.Version)
 }
 
 func (ec *executionContext) _Operations_queues(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
@@ -18711,7 +18711,7 @@ func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Passage_content(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
+	return scalar.MarshalStringAt(&obj.Content)
 }
 
 func (ec *executionContext) _Passage_page(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
@@ -18800,7 +18800,7 @@ func (ec *executionContext) _Passkey_databaseId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Passkey_name(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Passkey_synced(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
@@ -19167,7 +19167,7 @@ func (ec *executionContext) _PermissionCreator_databaseId(ctx context.Context, f
 }
 
 func (ec *executionContext) _PermissionCreator_email(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+	return scalar.MarshalStringAt(&obj.Email)
 }
 
 func (ec *executionContext) _PermissionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Permission]) (ret graphql.Marshaler) {
@@ -19208,7 +19208,7 @@ func (ec *executionContext) _PermissionOption_value(ctx context.Context, field g
 }
 
 func (ec *executionContext) _PermissionOption_title(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Title)
+	return scalar.MarshalStringAt(&obj.Title)
 }
 
 func (ec *executionContext) _PermissionOption_selected(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
@@ -20928,11 +20928,11 @@ func (ec *executionContext) _Region_databaseId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Region_name(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Region_description(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _Region_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
@@ -21519,11 +21519,11 @@ func (ec *executionContext) _Role_customerId(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Role_name(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Role_description(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _Role_isOwner(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
@@ -21649,11 +21649,11 @@ func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_apiKey(_ cont
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
+	return scalar.MarshalStringAt(&obj.ClientID)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientSecret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientSecret)
+	return scalar.MarshalStringAt(&obj.ClientSecret)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_graceEndsAt(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
@@ -21690,7 +21690,7 @@ func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_destination(
 }
 
 func (ec *executionContext) _RotateWebhookSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateWebhookSecretPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
+	return scalar.MarshalStringAt(&obj.Secret)
 }
 
 func (ec *executionContext) _Run_id(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
@@ -21702,7 +21702,7 @@ func (ec *executionContext) _Run_databaseId(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _Run_jobKey(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.JobKey)
+	return scalar.MarshalStringAt(&obj.JobKey)
 }
 
 func (ec *executionContext) _Run_status(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
@@ -21987,11 +21987,11 @@ func (ec *executionContext) _RunStep_position(ctx context.Context, field graphql
 }
 
 func (ec *executionContext) _RunStep_stepId(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.StepID)
+	return scalar.MarshalStringAt(&obj.StepID)
 }
 
 func (ec *executionContext) _RunStep_type(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
+	return scalar.MarshalStringAt(&obj.Type)
 }
 
 func (ec *executionContext) _RunStep_result(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
@@ -22048,7 +22048,7 @@ func (ec *executionContext) _ScimToken_databaseId(ctx context.Context, field gra
 }
 
 func (ec *executionContext) _ScimToken_name(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _ScimToken_features(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
@@ -22157,7 +22157,7 @@ func (ec *executionContext) _SearchHit_relevance(ctx context.Context, field grap
 }
 
 func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
+	return scalar.MarshalStringAt(&obj.Content)
 }
 
 func (ec *executionContext) _SearchHit_passage(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
@@ -22285,7 +22285,7 @@ func (ec *executionContext) _Secret_databaseId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Secret_name(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Secret_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
@@ -22346,11 +22346,11 @@ func (ec *executionContext) _Session_lastUsedAt(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Session_userAgent(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.UserAgent)
+	return scalar.MarshalStringAt(&obj.UserAgent)
 }
 
 func (ec *executionContext) _Session_address(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Address)
+	return scalar.MarshalStringAt(&obj.Address)
 }
 
 func (ec *executionContext) _Session_current(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
@@ -22522,7 +22522,7 @@ func (ec *executionContext) fieldContext_StartRunPayload_run(_ context.Context, 
 }
 
 func (ec *executionContext) _StartRunPayload_jobKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.StartRunPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.JobKey)
+	return scalar.MarshalStringAt(&obj.JobKey)
 }
 
 func (ec *executionContext) _Subscription_auditEvent(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
@@ -23240,11 +23240,11 @@ func (ec *executionContext) _User_databaseId(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _User_firstName(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.FirstName)
+	return scalar.MarshalStringAt(&obj.FirstName)
 }
 
 func (ec *executionContext) _User_lastName(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.LastName)
+	return scalar.MarshalStringAt(&obj.LastName)
 }
 
 func (ec *executionContext) _User_name(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
@@ -23252,7 +23252,7 @@ func (ec *executionContext) _User_name(ctx context.Context, field graphql.Collec
 }
 
 func (ec *executionContext) _User_email(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+	return scalar.MarshalStringAt(&obj.Email)
 }
 
 func (ec *executionContext) _User_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
@@ -23264,7 +23264,7 @@ func (ec *executionContext) _User_hasPassword(ctx context.Context, field graphql
 }
 
 func (ec *executionContext) _User_otpMethod(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.OTPMethod)
+	return scalar.MarshalStringAt(&obj.OTPMethod)
 }
 
 func (ec *executionContext) _User_lastAccess(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
@@ -23580,11 +23580,11 @@ func (ec *executionContext) _UserIdentity_databaseId(ctx context.Context, field 
 }
 
 func (ec *executionContext) _UserIdentity_subject(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Subject)
+	return scalar.MarshalStringAt(&obj.Subject)
 }
 
 func (ec *executionContext) _UserIdentity_email(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+	return scalar.MarshalStringAt(&obj.Email)
 }
 
 func (ec *executionContext) _UserIdentity_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
@@ -23699,11 +23699,11 @@ func (ec *executionContext) _WebhookAttempt_error(ctx context.Context, field gra
 }
 
 func (ec *executionContext) _WebhookAttempt_response(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Response)
+	return scalar.MarshalStringAt(&obj.Response)
 }
 
 func (ec *executionContext) _WebhookCatalog_version(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
+	return scalar.MarshalStringAt(&obj.Version)
 }
 
 func (ec *executionContext) _WebhookCatalog_events(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
@@ -23744,7 +23744,7 @@ func (ec *executionContext) _WebhookDelivery_databaseId(ctx context.Context, fie
 }
 
 func (ec *executionContext) _WebhookDelivery_eventId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.EventID)
+	return scalar.MarshalStringAt(&obj.EventID)
 }
 
 func (ec *executionContext) _WebhookDelivery_destinationId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -23752,7 +23752,7 @@ func (ec *executionContext) _WebhookDelivery_destinationId(ctx context.Context, 
 }
 
 func (ec *executionContext) _WebhookDelivery_type(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
+	return scalar.MarshalStringAt(&obj.Type)
 }
 
 func (ec *executionContext) _WebhookDelivery_status(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -24039,11 +24039,11 @@ func (ec *executionContext) _WebhookDestination_databaseId(ctx context.Context, 
 }
 
 func (ec *executionContext) _WebhookDestination_url(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.URL)
+	return scalar.MarshalStringAt(&obj.URL)
 }
 
 func (ec *executionContext) _WebhookDestination_name(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _WebhookDestination_events(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
@@ -24330,15 +24330,15 @@ func (ec *executionContext) fieldContext_WebhookDestinationEdge_node(_ context.C
 }
 
 func (ec *executionContext) _WebhookEventType_type(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
+	return scalar.MarshalStringAt(&obj.Type)
 }
 
 func (ec *executionContext) _WebhookEventType_category(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Category)
+	return scalar.MarshalStringAt(&obj.Category)
 }
 
 func (ec *executionContext) _WebhookEventType_description(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _WebhookEventType_example(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
@@ -24379,7 +24379,7 @@ func (ec *executionContext) fieldContext_WithdrawInvitationPayload_invitation(_ 
 }
 
 func (ec *executionContext) _WorkQueue_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.WorkQueue) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _WorkQueue_waiting(ctx context.Context, field graphql.CollectedField, obj *resolvers.WorkQueue) (ret graphql.Marshaler) {
@@ -24391,7 +24391,7 @@ func (ec *executionContext) _WorkQueue_waitingSince(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Worker_host(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Host)
+	return scalar.MarshalStringAt(&obj.Host)
 }
 
 func (ec *executionContext) _Worker_pid(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
@@ -24399,7 +24399,7 @@ func (ec *executionContext) _Worker_pid(ctx context.Context, field graphql.Colle
 }
 
 func (ec *executionContext) _Worker_version(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
+	return scalar.MarshalStringAt(&obj.Version)
 }
 
 func (ec *executionContext) _Worker_queues(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
