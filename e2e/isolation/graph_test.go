@@ -63,7 +63,7 @@ func queryRows() []graphRow {
 		{fields: "Query.me Me.user Me.customer Me.grants", query: `{ me { email user { email } customer { name } grants { features } } }`, want: shared},
 		{fields: "Me.invitations", query: `{ me { invitations { email } } }`, want: shared},
 		{fields: "Me.passkeys", query: `{ me { passkeys { name backedUp } } }`, want: shared},
-		{fields: "Me.sessions", query: `{ me { sessions { address current } } }`, want: shared},
+		{fields: "Me.sessions", query: `{ me { hasPassword sessions { address current } } }`, want: shared},
 		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers effectiveStatus } }`, variables: anyCustomer, want: reach},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared},
 		{fields: "Query.customerExport", query: `query($id: ID!){ customerExport(id: $id) { status url } }`, variables: one((*ask).freshExport), want: reach},
