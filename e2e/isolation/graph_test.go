@@ -63,7 +63,7 @@ func queryRows() []graphRow {
 		{fields: "Query.me Me.user Me.customer Me.grants", query: `{ me { email user { email } customer { name } grants { features } } }`, want: shared},
 		{fields: "Me.invitations", query: `{ me { invitations { email } } }`, want: shared},
 		{fields: "Me.passkeys", query: `{ me { passkeys { name backedUp } } }`, want: shared},
-		{fields: "Me.sessions", query: `{ me { sessions { address current } } }`, want: shared},
+		{fields: "Me.sessions", query: `{ me { hasPassword sessions { address current } } }`, want: shared},
 		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers effectiveStatus } }`, variables: anyCustomer, want: reach},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared},
 		{
@@ -170,6 +170,7 @@ func edgeRows() []graphRow {
 		edge("Customer.roles", `roles { name }`),
 		edge("Customer.invitations Invitation.customer Invitation.inviter", `invitations { email status customer { name } inviter { email } }`),
 		edge("Customer.secrets Secret.customer", `secrets { name customer { name } }`),
+		edge("Customer.deletedSecrets", `deletedSecrets { name }`),
 		edge("Customer.apiKeys", `apiKeys { nodes { name clientId } totalCount }`),
 		edge("ApiKey.user ApiKey.customer", `apiKeys { nodes { user { email } customer { name } } }`),
 		edge("Role.application Role.customer", `roles { application { name } customer { name } }`),
