@@ -30,7 +30,7 @@ test: ## Run all tests on a real PostgreSQL and a real Redis
 	@scripts/bootstrap.sh tests
 	@$(STACK) go test -p $(AT_ONCE) -timeout 14m $(PKG)
 
-plans: ## Try every statement among COMPANIES (100000 1000000), whatever PostgreSQL knows (minutes, 7 GB of memory)
+plans: ## Try every statement among COMPANIES (100000 1000000), whatever PostgreSQL knows (half an hour, 15 GB of memory)
 	@scripts/bootstrap.sh tests
 	@CANOPY_PLANS="$(COMPANIES)" $(STACK) go test -count=1 -timeout 90m -run TestPlans -v ./db
 
@@ -59,9 +59,9 @@ bench: bootstrap build ## Print the table of speeds (needs two otherwise idle co
 bench-peers: bootstrap build ## Print the speeds beside those of peers from npm, in turns (RECORD=1 keeps the ratios)
 	@go run ./cmd/bench -peers $(if $(RECORD),-record docs/performance/history.jsonl -release "$(VERSION)")
 
-bench-telemetry: bootstrap build ## Print what telemetry costs that is off, beside a build without it, in TURNS (150) turns
-	@LDFLAGS="$(LDFLAGS)" scripts/untold.sh .cache/untold
-	@go run ./cmd/bench -beside .cache/untold/canopy -companies 0 -time 2s -turns $(or $(TURNS),150)
+bench-telemetry: bootstrap build ## Print what telemetry costs that is off, beside builds without it, in LAYOUTS (8) pairs of TURNS (24) turns
+	@pairs=$$(LDFLAGS="$(LDFLAGS)" scripts/untold.sh .cache/untold $(or $(LAYOUTS),8)) && \
+		go run ./cmd/bench -beside "$$pairs" -companies 0 -time 2s -turns $(or $(TURNS),24)
 
 bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's or BEIR's format (DATA=folder, PICTURE=file.svg, CHUNK=tokens, MODEL=name, JOIN=n)
 	@go run ./cmd/bench-retrieval -data "$(DATA)" $(if $(PICTURE),-picture "$(PICTURE)") $(if $(CHUNK),-chunk "$(CHUNK)") $(if $(MODEL),-model "$(MODEL)") $(if $(JOIN),-join "$(JOIN)")

@@ -71,6 +71,7 @@ var (
 	qEraseSessions     = prepare(`DELETE FROM sessions WHERE id = ANY (` + someOfCustomers("sessions") + `)`)
 	qEraseKeys         = prepare(`DELETE FROM api_keys WHERE id = ANY (` + someOfCustomers("api_keys") + `)`)
 	qEraseInvitations  = prepare(`DELETE FROM invitations WHERE id = ANY (` + someOfCustomers("invitations") + `)`)
+	qEraseTreeChanges  = prepare(`DELETE FROM tree_changes WHERE id = ANY (` + someOfCustomers("tree_changes") + `)`)
 	qEraseDestinations = prepare(`DELETE FROM webhook_destinations WHERE id = ANY (` + someOfCustomers("webhook_destinations") + `)`)
 	qEraseRuns         = prepare(`DELETE FROM runs WHERE id = ANY (` + someOfAccounts("runs") + `)`)
 	qErasePublished    = prepare(`UPDATE agents SET published_id = NULL WHERE id = ANY (ARRAY` + firstOfAccounts("agents") + `) AND $2::bigint > 0`)
@@ -126,6 +127,7 @@ var eraseSteps = []struct {
 	{qEraseSessions, eraseRows},
 	{qEraseInvitations, eraseRows},
 	{qEraseEvents, eraseRows},
+	{qEraseTreeChanges, eraseRows},
 }
 
 // DueErasures are deleted companies whose time is over.

@@ -26,6 +26,11 @@ func TellTree(ctx context.Context, b *bus.Bus, customerID int64) {
 	b.Publish(ctx, TreeTopic, strconv.AppendInt(nil, customerID, 10))
 }
 
+// TellTreeHere is TellTree for this process alone.
+func TellTreeHere(b *bus.Bus, customerID int64) {
+	b.PublishHere(TreeTopic, strconv.AppendInt(nil, customerID, 10))
+}
+
 // DocumentTopic is where the ids of a context's documents are told as they change.
 func DocumentTopic(contextID int64) string { return "documents:" + strconv.FormatInt(contextID, 10) }
 

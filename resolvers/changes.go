@@ -43,6 +43,11 @@ func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, 
 		if err := do(tx, ch); err != nil {
 			return err
 		}
+		if len(ch.companies) > 0 {
+			if err := tx.LogTreeChanges(ctx, ch.companies); err != nil {
+				return err
+			}
+		}
 		told, err := ch.record.Write(ctx, tx)
 		ch.told.Add(told)
 		return err

@@ -1,6 +1,6 @@
 #!/bin/sh
-# untold.sh FOLDER: builds FOLDER/canopy as `make build` does, with nothing in the place of internal/telemetry. `make bench-telemetry` measures the
-# real program in turns with it.
+# untold.sh FOLDER LAYOUTS: builds FOLDER/told-N as `make build` does, and FOLDER/untold-N with nothing in the place of internal/telemetry, each
+# linked in LAYOUTS orders. Prints them as pairs: `make bench-telemetry` measures these in turns.
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p "$1"
@@ -12,4 +12,13 @@ folder=$(cd "$1" && pwd)
 	done
 	printf '"%s/internal/telemetry/telemetry.go": "%s/cmd/bench/untold/telemetry.go"}}\n' "$PWD" "$PWD"
 } >"$folder/overlay.json"
-CGO_ENABLED=0 go build -trimpath -overlay "$folder/overlay.json" -ldflags "${LDFLAGS:-}" -o "$folder/canopy" ./cmd/canopy
+build() {
+	CGO_ENABLED=0 go build -trimpath -ldflags "${LDFLAGS:-} -randlayout=$layout" "$@" ./cmd/canopy
+}
+pairs=
+for layout in $(seq "$2"); do
+	build -o "$folder/told-$layout"
+	build -overlay "$folder/overlay.json" -o "$folder/untold-$layout"
+	pairs="$pairs${pairs:+,}$folder/told-$layout=$folder/untold-$layout"
+done
+echo "$pairs"

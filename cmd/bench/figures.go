@@ -242,7 +242,7 @@ func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Micros
 func (b *bencher) large() ([]row, error) {
 	begin := time.Now()
 	out, err := b.lab.canopy(b.ctx, "seed", "--companies", fmt.Sprint(b.o.customers), "--fanout", "10",
-		"--staffed", fmt.Sprint(max(1, b.o.customers/usersOfEach)), "--users", fmt.Sprint(usersOfEach))
+		"--staffed", fmt.Sprint(max(1, b.o.customers/usersOfEach)), "--users", fmt.Sprint(usersOfEach), "--alone")
 	if err != nil {
 		return nil, err
 	}

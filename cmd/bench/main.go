@@ -28,7 +28,7 @@ func main() {
 	flag.StringVar(&o.record, "record", "", "with -peers, a file of JSON lines that keeps the ratios")
 	flag.StringVar(&o.release, "release", "dev", "the release that -record names")
 	flag.IntVar(&o.turns, "turns", 24, "how often two programs that differ little take turns, each for a quarter of the time")
-	flag.StringVar(&o.beside, "beside", "", "another program of the same schema: measure only this one in turns with it")
+	flag.StringVar(&o.beside, "beside", "", "pairs of programs of the same schema, program=program,...: measure only these, each pair in turns")
 	collector := flag.String("collector", "", "run as a collector of traces on this address (bench starts it itself)")
 	sink := flag.String("sink", "", "run as the receiver of deliveries on this address, with the certificate in -certificate (bench starts it itself)")
 	certificate := flag.String("certificate", "", "file that keeps the receiver's certificate")
@@ -58,7 +58,7 @@ type options struct {
 	load      time.Duration
 	customers int
 	only      string
-	// beside is a program that is measured in turns with binary, and nothing else.
+	// beside are pairs of programs that are measured in turns, and nothing else.
 	beside string
 	// turns is how often the two take turns.
 	turns int

@@ -202,10 +202,10 @@ func (b *bencher) take(c contest) (score, error) {
 		ours, theirs, ratios = append(ours, o), append(theirs, t), append(ratios, o.rate/t.rate)
 	}
 	slices.Sort(ratios)
-	return score{name: c.name, ours: median(ours), theirs: median(theirs), ratio: ratios[rounds/2]}, nil
+	return score{name: c.name, ours: middling(ours), theirs: middling(theirs), ratio: ratios[rounds/2]}, nil
 }
 
-func median(list []result) result {
+func middling(list []result) result {
 	slices.SortFunc(list, func(a, b result) int { return int(a.rate - b.rate) })
 	return list[len(list)/2]
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,52 +28,103 @@ func (b *bencher) traced() (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { _ = collector.stop() }()
-	return b.inTurns(name, "≥ 0.95", b.lab.binary, collector, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.url)
-}
-
-// beside measures another program of the same schema in turns with the one that is measured.
-func (b *bencher) beside() ([]row, error) {
-	return b.inTurns("beside "+b.o.beside, "", b.o.beside, nil)
-}
-
-// inTurns measures a second server in turns with the platform: its ratio is what it does of the platform's rate.
-func (b *bencher) inTurns(name, wanted, program string, collector *child, env ...string) (rows []row, err error) {
-	second, err := b.lab.start(healthz, append(env, "CANOPY_PUBLIC_URL="+b.lab.platform.url), program, "serve")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = second.stop() }()
 	for _, c := range b.usual() {
 		if !strings.Contains(name+": "+c.name, b.o.only) {
 			continue
 		}
-		if err := b.newTokenFor(c.app); err != nil {
+		told := collector.told()
+		t, err := b.inTurns(c, b.lab.platform, b.lab.binary, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.url)
+		if err != nil {
 			return rows, err
 		}
-		told := collector.told()
-		ours, theirs, ratio, costs := b.alternate(second, c)
-		line := row{
-			name: name + ": " + c.name, figure: theirs.figure(), reference: ours.figure(), ratio: fmt.Sprintf("%.3f, of processors %s", ratio, costs), wanted: wanted,
-			statements: fmt.Sprintf("%.1f", theirs.statements), allocations: fmt.Sprintf("%.0f", theirs.allocations),
-		}
-		if collector != nil {
-			line.figure += fmt.Sprintf(", %.1f spans", float64(collector.told()-told)/float64(theirs.sent))
-		}
+		line := t.row()
+		line.name, line.wanted = name+": "+c.name, "≥ 0.95"
+		line.figure += fmt.Sprintf(", %.1f spans", float64(collector.told()-told)/float64(t.theirs.sent))
 		rows = append(rows, line)
 	}
 	return rows, b.failed
 }
 
-// alternate measures the platform and another server in many short turns, of which now the one begins and now the other. What comes of each
-// is of all its turns; the ratio is the median of those of the turns, and costs what the other had of the processors for each request, of what the
-// platform had.
-func (b *bencher) alternate(second *child, c contest) (ours, theirs result, ratio float64, costs string) {
-	all := [2]*result{&ours, &theirs}
-	var ratios, processors []float64
+// pair are two programs of the same schema that take turns.
+type pair struct{ ours, theirs string }
+
+// pairs reads "program=program,program=program".
+func pairs(of string) (all []pair, err error) {
+	for part := range strings.SplitSeq(of, ",") {
+		ours, theirs, both := strings.Cut(part, "=")
+		if !both {
+			return nil, fmt.Errorf("-beside: %q is no pair of programs: give it as program=program", part)
+		}
+		all = append(all, pair{ours: ours, theirs: theirs})
+	}
+	return all, nil
+}
+
+// beside measures pairs of programs in turns. The code of one program lies elsewhere in memory than that of another, which alone can cost or save
+// some hundredths: so what two programs differ by is told by several pairs of them, each of which is linked in another order.
+func (b *bencher) beside() (rows []row, err error) {
+	all, err := pairs(b.o.beside)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range b.usual() {
+		if !strings.Contains(c.name, b.o.only) {
+			continue
+		}
+		var rates, costs []float64
+		var line row
+		for _, p := range all {
+			ours, err := b.lab.start(healthz, []string{"CANOPY_PUBLIC_URL=" + b.lab.platform.url}, p.ours, "serve")
+			if err != nil {
+				return rows, err
+			}
+			last, err := b.inTurns(c, ours, p.theirs)
+			if err = errors.Join(err, ours.stop()); err != nil {
+				return rows, err
+			}
+			line, rates, costs = last.row(), append(rates, median(last.rates)), append(costs, median(last.costs))
+		}
+		line.name = fmt.Sprintf("%s, %d pairs", c.name, len(all))
+		line.ratio = typical(rates) + ", of processors " + typical(costs)
+		rows = append(rows, line)
+	}
+	return rows, b.failed
+}
+
+// turns is what came of two servers that took turns: of all turns of each, and, turn by turn, what the other did of the first one's rate, and what it
+// had of the processors for each request, of what the first one had.
+type turns struct {
+	ours, theirs result
+	rates, costs []float64
+}
+
+func (t turns) row() row {
+	return row{
+		figure: t.theirs.figure(), reference: t.ours.figure(), ratio: fmt.Sprintf("%.3f, of processors %s", median(t.rates), typical(t.costs)),
+		statements: fmt.Sprintf("%.1f", t.theirs.statements), allocations: fmt.Sprintf("%.0f", t.theirs.allocations),
+	}
+}
+
+// inTurns measures a second server in turns with a first one, which runs already.
+func (b *bencher) inTurns(c contest, first *child, program string, env ...string) (t turns, err error) {
+	second, err := b.lab.start(healthz, append(env, "CANOPY_PUBLIC_URL="+b.lab.platform.url), program, "serve")
+	if err != nil {
+		return t, err
+	}
+	defer func() { _ = second.stop() }()
+	if err := b.newTokenFor(c.app); err != nil {
+		return t, err
+	}
+	return b.alternate(first, second, c), nil
+}
+
+// alternate measures two servers in many short turns, of which now the one begins and now the other.
+func (b *bencher) alternate(first, second *child, c contest) (t turns) {
+	all := [2]*result{&t.ours, &t.theirs}
 	for n := range b.o.turns {
 		var rates, spent [2]float64
 		for _, i := range [2]int{n % 2, 1 - n%2} {
-			r := load(b.ctx, [2]*child{b.lab.platform, second}[i], b.token, c.conns, b.o.load/4, c.ours)
+			r := load(b.ctx, [2]*child{first, second}[i], b.token, c.conns, b.o.load/4, c.ours)
 			if r.failures > 0 && b.failed == nil {
 				b.failed = fmt.Errorf("%d requests failed, the first: %s", r.failures, r.firstFail)
 			}
@@ -83,19 +135,20 @@ func (b *bencher) alternate(second *child, c contest) (ours, theirs result, rati
 			all[i].processor += r.processor
 			all[i].statements, all[i].allocations = r.statements, r.allocations
 		}
-		ratios, processors = append(ratios, rates[1]/rates[0]), append(processors, spent[1]/spent[0])
+		t.rates, t.costs = append(t.rates, rates[1]/rates[0]), append(t.costs, spent[1]/spent[0])
 	}
-	slices.Sort(ratios)
-	return ours, theirs, ratios[len(ratios)/2], typical(processors)
+	return t
 }
+
+func median(of []float64) float64 { return slices.Sorted(slices.Values(of))[len(of)/2] }
 
 // typical tells the median of what was measured several times, and between which of these it lies in 19 of 20 cases, however they are distributed.
 func typical(of []float64) string {
-	slices.Sort(of)
+	of = slices.Sorted(slices.Values(of))
 	n := float64(len(of))
 	off := 0.98 * math.Sqrt(n)
 	from, to := max(0, int(n/2-off)), min(len(of)-1, int(math.Ceil(n/2+off)))
-	return fmt.Sprintf("%.3f (%.3f to %.3f)", of[len(of)/2], of[from], of[to])
+	return fmt.Sprintf("%.3f (%.3f to %.3f)", median(of), of[from], of[to])
 }
 
 func (r result) figure() string {
@@ -106,9 +159,6 @@ func us(d time.Duration) string { return fmt.Sprintf("%.1f µs", float64(d.Nanos
 
 // told is how many spans a collector has been told of.
 func (c *child) told() int64 {
-	if c == nil {
-		return 0
-	}
 	resp, err := http.Get(c.url + "/told")
 	if err != nil {
 		return 0

@@ -27,7 +27,11 @@ func (d *direct) GenerateCode(data *codegen.Data) error { //nolint:unparam // a 
 	for _, o := range data.Objects {
 		for _, f := range o.Fields {
 			if value, plain := plainValue(o, f); plain {
-				d.bodies[function+"_"+o.Name+"_"+f.Name+"("] = fmt.Sprintf(" {\n\treturn ec.%s(ctx, field.Selections, %s)\n}\n", f.TypeReference.MarshalFunc(), value)
+				write := fmt.Sprintf("ec.%s(ctx, field.Selections, %s)", f.TypeReference.MarshalFunc(), value)
+				if f.IsVariable() && f.TypeReference.MarshalFunc() == "marshalNString2string" {
+					write = "scalar.MarshalStringAt(&" + value + ")"
+				}
+				d.bodies[function+"_"+o.Name+"_"+f.Name+"("] = " {\n\treturn " + write + "\n}\n"
 				d.bodies[function+f.FieldContextFunc()+"("] = ""
 			}
 		}

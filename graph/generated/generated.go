@@ -134,6 +134,7 @@ type ContextResolver interface {
 
 	Account(ctx context.Context, obj *db.Context) (*db.Account, error)
 	Creator(ctx context.Context, obj *db.Context) (*db.User, error)
+	DeletedDocuments(ctx context.Context, obj *db.Context) ([]*db.Deleted, error)
 	Documents(ctx context.Context, obj *db.Context, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
 	Queries(ctx context.Context, obj *db.Context, filter *resolvers.ContextQueryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.ContextQuery], error)
 }
@@ -164,6 +165,7 @@ type CustomerResolver interface {
 	Usage(ctx context.Context, obj *db.Customer) ([]*db.Usage, error)
 	Invitations(ctx context.Context, obj *db.Customer) ([]*db.Invitation, error)
 	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
+	DeletedSecrets(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error)
 	IdentityProviders(ctx context.Context, obj *db.Customer, inherited *bool) ([]*db.IdentityProvider, error)
 	ScimTokens(ctx context.Context, obj *db.Customer) ([]*db.ScimToken, error)
 	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
@@ -207,6 +209,7 @@ type LateMailResolver interface {
 	Branch(ctx context.Context, obj *db.LateMail) (*db.Customer, error)
 }
 type MeResolver interface {
+	HasPassword(ctx context.Context, obj *resolvers.Me) (bool, error)
 	Sessions(ctx context.Context, obj *resolvers.Me) ([]*db.Session, error)
 	Passkeys(ctx context.Context, obj *resolvers.Me) ([]*db.Passkey, error)
 	Invitations(ctx context.Context, obj *resolvers.Me) ([]*db.Invitation, error)
@@ -266,6 +269,7 @@ type MutationResolver interface {
 	UploadDocument(ctx context.Context, input resolvers.UploadDocumentInput) (*resolvers.UploadDocumentPayload, error)
 	UpdateDocument(ctx context.Context, input resolvers.UpdateDocumentInput) (*resolvers.UpdateDocumentPayload, error)
 	DeleteDocument(ctx context.Context, input resolvers.DeleteDocumentInput) (*resolvers.DeleteDocumentPayload, error)
+	RestoreDocument(ctx context.Context, input resolvers.RestoreDocumentInput) (*resolvers.RestoreDocumentPayload, error)
 	ReprocessDocument(ctx context.Context, input resolvers.ReprocessDocumentInput) (*resolvers.ReprocessDocumentPayload, error)
 	ReprocessContext(ctx context.Context, input resolvers.ReprocessContextInput) (*resolvers.ReprocessContextPayload, error)
 	CreateAgent(ctx context.Context, input resolvers.CreateAgentInput) (*resolvers.CreateAgentPayload, error)
@@ -281,6 +285,7 @@ type MutationResolver interface {
 	CreateSecret(ctx context.Context, input resolvers.CreateSecretInput) (*resolvers.CreateSecretPayload, error)
 	UpdateSecret(ctx context.Context, input resolvers.UpdateSecretInput) (*resolvers.UpdateSecretPayload, error)
 	DeleteSecret(ctx context.Context, input resolvers.DeleteSecretInput) (*resolvers.DeleteSecretPayload, error)
+	RestoreSecret(ctx context.Context, input resolvers.RestoreSecretInput) (*resolvers.RestoreSecretPayload, error)
 	CreateIdentityProvider(ctx context.Context, input resolvers.CreateIdentityProviderInput) (*resolvers.CreateIdentityProviderPayload, error)
 	UpdateIdentityProvider(ctx context.Context, input resolvers.UpdateIdentityProviderInput) (*resolvers.UpdateIdentityProviderPayload, error)
 	DeleteIdentityProvider(ctx context.Context, input resolvers.DeleteIdentityProviderInput) (*resolvers.DeleteIdentityProviderPayload, error)
@@ -340,6 +345,7 @@ type QueryResolver interface {
 	AuditEvents(ctx context.Context, filter *resolvers.AuditEventFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.AuditEvent], error)
 	AuditActions(ctx context.Context) ([]*resolvers.AuditAction, error)
 	Operations(ctx context.Context) (*resolvers.Operations, error)
+	DeletedContexts(ctx context.Context) ([]*db.Deleted, error)
 	Contexts(ctx context.Context, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
 	Documents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
@@ -762,6 +768,8 @@ type Customer implements Node {
   invitations: [Invitation!]! @needs(app: [TENANT], right: "user.read")
   "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
   secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
+  "The company's secrets that ` + "`" + `restoreSecret` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
+  deletedSecrets: [Deleted!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
   "Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   identityProviders("Whether inherited ones are listed where there are none of its own." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
   "The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -827,6 +835,8 @@ type Usage {
   used: Long!
   "The smallest of the company's own limit and those of the companies above; null where there is none."
   limit: Long
+  "The limit that was set for the company itself, whether it is the smallest or not; null where none was. A company right below the root has the platform's default then."
+  own: Long
   "The company whose limit that is; null where there is none, and beyond the caller's reach."
   limitedBy: CustomerRef
 }
@@ -1688,6 +1698,8 @@ type Context implements Node {
   account: Account
   "User who made it; null when that user is gone, and beyond the caller's reach."
   creator: User
+  "The context's documents that ` + "`" + `restoreDocument` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  deletedDocuments: [Deleted!]! @needs(app: [ASSISTANT], right: "context.write")
   "The documents, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   documents(
     "Which of them; all when left out."
@@ -2200,6 +2212,8 @@ type Me {
   customer: Customer!
   "What the token may do, for each application that it serves."
   grants: [Grant!]!
+  "Whether the person who has logged in has a password, which changes of how one signs in ask for; who has none signs in at the identity provider anew. False for an API key. Takes a token for any application."
+  hasPassword: Boolean! @needs
   "The live sessions of the person who has logged in, by id, at most 100; none for an API key. Takes a token for any application."
   sessions: [Session!]! @needs
   "The passkeys of the person who has logged in, by id, at most 20; none for an API key. Takes a token for any application."
@@ -2710,6 +2724,20 @@ type Secret implements Node {
   version: Int!
 }
 
+"Something that was deleted as restorable and can be brought back."
+type Deleted {
+  "The global id that it had, and that it comes back with."
+  id: ID!
+  "Its id."
+  databaseId: Int!
+  "Its name."
+  name: String!
+  "When it was deleted."
+  deletedAt: DateTime!
+  "Until when it can be brought back."
+  restorableUntil: DateTime!
+}
+
 "Where people of a company sign in, by OpenID Connect, and those of the companies below it that have no provider of their own. Its client secret is never shown."
 type IdentityProvider implements Node {
   "Global id."
@@ -3155,6 +3183,8 @@ type Query {
   auditActions: [AuditAction!]! @needs(app: [TENANT], right: "audit.read")
   "How the platform fares, for callers of the root company only. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   operations: Operations! @needs(app: [TENANT], right: "audit.read")
+  "The contexts of the token's account that the caller can bring back by ` + "`" + `restoreContext` + "`" + `, the one that was deleted last first; at most 200. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  deletedContexts: [Deleted!]! @needs(app: [ASSISTANT], right: "context.write")
   "The contexts of the token's account that the caller may see, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   contexts(
     "Which of them; all when left out."
@@ -3488,8 +3518,10 @@ type Mutation {
   uploadDocument("The document." input: UploadDocumentInput!): UploadDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Changes the name and the attributes of a document. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   updateDocument("The change." input: UpdateDocumentInput!): UpdateDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
-  "Removes a document. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  "Removes a document, for good, or, as a restorable one, so that ` + "`" + `restoreDocument` + "`" + ` brings it back for 30 days. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   deleteDocument("The document." input: DeleteDocumentInput!): DeleteDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
+  "Brings a document back to its context, with its chunks, that was deleted as a restorable one within the last 30 days. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  restoreDocument("The document." input: RestoreDocumentInput!): RestoreDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Has a document processed anew, with its context's present settings. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   reprocessDocument("The document." input: ReprocessDocumentInput!): ReprocessDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   """
@@ -3521,8 +3553,10 @@ type Mutation {
   createSecret("The secret." input: CreateSecretInput!): CreateSecretPayload @needs(app: [BUILDER], right: "agent.write")
   "Changes a secret. Runs under way use the new value from their next step on. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   updateSecret("The change." input: UpdateSecretInput!): UpdateSecretPayload @needs(app: [BUILDER], right: "agent.write")
-  "Removes a secret. Steps that use it fail from then on. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  "Removes a secret, for good, or, as a restorable one, so that ` + "`" + `restoreSecret` + "`" + ` brings it back for 30 days. Steps that use it fail from then on; its name is free. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   deleteSecret("The secret." input: DeleteSecretInput!): DeleteSecretPayload @needs(app: [BUILDER], right: "agent.write")
+  "Brings a secret back, with its value, that was deleted as a restorable one within the last 30 days. Where another secret has its name by now, it needs another one. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  restoreSecret("The secret." input: RestoreSecretInput!): RestoreSecretPayload @needs(app: [BUILDER], right: "agent.write")
   "Sets an identity provider of a company up, for an owner. Domains that it lists are claimed: given by a company above that may give them, they are the company's at once, and otherwise once their DNS says so. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createIdentityProvider("The provider." input: CreateIdentityProviderInput!): CreateIdentityProviderPayload @needs(app: [TENANT], right: "company.write")
   "Changes an identity provider, for an owner. Sessions that come from one which no longer serves their company end, and with another issuer all sessions and identities. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -4097,12 +4131,28 @@ input DeleteSecretInput {
   id: ID!
   "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
   ifVersion: Int
+  "Keeps it, sealed, for 30 days, in which ` + "`" + `restoreSecret` + "`" + ` brings it back; a company keeps at most 200. At once and for good when left out."
+  restorable: Boolean
 }
 
 "What ` + "`" + `deleteSecret` + "`" + ` removed."
 type DeleteSecretPayload {
   "Global id of what is gone."
   deletedId: ID!
+}
+
+"A deleted secret to bring back."
+input RestoreSecretInput {
+  "The secret."
+  id: ID!
+  "The name under which it comes back; the one that it had when left out. Letters, digits and underscores, at most 64; unique in the company."
+  name: String
+}
+
+"What ` + "`" + `restoreSecret` + "`" + ` brought back."
+type RestoreSecretPayload {
+  "The secret."
+  secret: Secret!
 }
 
 "A new identity provider of a company."
@@ -4705,12 +4755,26 @@ input DeleteDocumentInput {
   contextId: ID
   "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
   ifVersion: Int
+  "Keeps it for 30 days, in which ` + "`" + `restoreDocument` + "`" + ` brings it back; until then it counts against the limits. At once and for good when left out."
+  restorable: Boolean
 }
 
 "The removed document."
 type DeleteDocumentPayload {
   "Its global id."
   deletedId: ID!
+}
+
+"A deleted document to bring back."
+input RestoreDocumentInput {
+  "The document."
+  id: ID!
+}
+
+"What ` + "`" + `restoreDocument` + "`" + ` brought back."
+type RestoreDocumentPayload {
+  "The document."
+  document: Document!
 }
 
 "A change of a document. What is left out is kept."
@@ -6559,6 +6623,34 @@ func (ec *executionContext) field_Mutation_restoreCustomer_args(ctx context.Cont
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
 			return ec.unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_restoreDocument_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RestoreDocumentInput, error) {
+			return ec.unmarshalNRestoreDocumentInput2canopyᚋresolversᚐRestoreDocumentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_restoreSecret_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RestoreSecretInput, error) {
+			return ec.unmarshalNRestoreSecretInput2canopyᚋresolversᚐRestoreSecretInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8555,7 +8647,7 @@ func (ec *executionContext) _Account_databaseId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Account_name(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Account_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
@@ -8583,7 +8675,7 @@ func (ec *executionContext) _Account_instanceActive(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Account_domain(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Domain)
+	return scalar.MarshalStringAt(&obj.Domain)
 }
 
 func (ec *executionContext) _Account_customer(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
@@ -8979,7 +9071,7 @@ func (ec *executionContext) _Agent_accountId(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Agent_name(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Agent_draft(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
@@ -9528,7 +9620,7 @@ func (ec *executionContext) fieldContext_AgentRevisionEdge_node(_ context.Contex
 }
 
 func (ec *executionContext) _Answer_text(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Text)
+	return scalar.MarshalStringAt(&obj.Text)
 }
 
 func (ec *executionContext) _Answer_done(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
@@ -9602,11 +9694,11 @@ func (ec *executionContext) fieldContext_Answer_warnings(_ context.Context, fiel
 }
 
 func (ec *executionContext) _AnswerWarning_code(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+	return scalar.MarshalStringAt(&obj.Code)
 }
 
 func (ec *executionContext) _AnswerWarning_message(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+	return scalar.MarshalStringAt(&obj.Message)
 }
 
 func (ec *executionContext) _AnswerWarning_start(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
@@ -9626,11 +9718,11 @@ func (ec *executionContext) _ApiKey_databaseId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _ApiKey_clientId(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
+	return scalar.MarshalStringAt(&obj.ClientID)
 }
 
 func (ec *executionContext) _ApiKey_name(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _ApiKey_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
@@ -9932,15 +10024,15 @@ func (ec *executionContext) _Application_databaseId(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Application_code(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+	return scalar.MarshalStringAt(&obj.Code)
 }
 
 func (ec *executionContext) _Application_name(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Application_description(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _Application_appType(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
@@ -9948,7 +10040,7 @@ func (ec *executionContext) _Application_appType(ctx context.Context, field grap
 }
 
 func (ec *executionContext) _Application_authUrl(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.AuthURL)
+	return scalar.MarshalStringAt(&obj.AuthURL)
 }
 
 func (ec *executionContext) _Application_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
@@ -9956,11 +10048,11 @@ func (ec *executionContext) _Application_createdAt(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _AuditAction_action(ctx context.Context, field graphql.CollectedField, obj *resolvers.AuditAction) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
+	return scalar.MarshalStringAt(&obj.Action)
 }
 
 func (ec *executionContext) _AuditAction_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.AuditAction) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _AuditEvent_id(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
@@ -9972,11 +10064,11 @@ func (ec *executionContext) _AuditEvent_databaseId(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _AuditEvent_action(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
+	return scalar.MarshalStringAt(&obj.Action)
 }
 
 func (ec *executionContext) _AuditEvent_objectType(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ObjectType)
+	return scalar.MarshalStringAt(&obj.ObjectType)
 }
 
 func (ec *executionContext) _AuditEvent_objectId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
@@ -10239,7 +10331,7 @@ func (ec *executionContext) fieldContext_AuditEventEdge_node(_ context.Context, 
 }
 
 func (ec *executionContext) _BeginPasskeyPayload_state(ctx context.Context, field graphql.CollectedField, obj *resolvers.AskedPasskey) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.State)
+	return scalar.MarshalStringAt(&obj.State)
 }
 
 func (ec *executionContext) _BeginPasskeyPayload_options(ctx context.Context, field graphql.CollectedField, obj *resolvers.AskedPasskey) (ret graphql.Marshaler) {
@@ -10259,15 +10351,15 @@ func (ec *executionContext) _Billing_customerId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Billing_billingName(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.BillingName)
+	return scalar.MarshalStringAt(&obj.BillingName)
 }
 
 func (ec *executionContext) _Billing_businessId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.BusinessID)
+	return scalar.MarshalStringAt(&obj.BusinessID)
 }
 
 func (ec *executionContext) _Billing_taxId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.TaxID)
+	return scalar.MarshalStringAt(&obj.TaxID)
 }
 
 func (ec *executionContext) _Billing_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
@@ -10279,27 +10371,27 @@ func (ec *executionContext) _Billing_locationId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Billing_addressLine1(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.AddressLine1)
+	return scalar.MarshalStringAt(&obj.AddressLine1)
 }
 
 func (ec *executionContext) _Billing_addressLine2(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.AddressLine2)
+	return scalar.MarshalStringAt(&obj.AddressLine2)
 }
 
 func (ec *executionContext) _Billing_city(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.City)
+	return scalar.MarshalStringAt(&obj.City)
 }
 
 func (ec *executionContext) _Billing_state(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.State)
+	return scalar.MarshalStringAt(&obj.State)
 }
 
 func (ec *executionContext) _Billing_zipCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ZipCode)
+	return scalar.MarshalStringAt(&obj.ZipCode)
 }
 
 func (ec *executionContext) _Billing_countryCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.CountryCode)
+	return scalar.MarshalStringAt(&obj.CountryCode)
 }
 
 func (ec *executionContext) _Billing_version(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
@@ -10307,11 +10399,11 @@ func (ec *executionContext) _Billing_version(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _BulkError_code(ctx context.Context, field graphql.CollectedField, obj *resolvers.BulkError) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+	return scalar.MarshalStringAt(&obj.Code)
 }
 
 func (ec *executionContext) _BulkError_message(ctx context.Context, field graphql.CollectedField, obj *resolvers.BulkError) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+	return scalar.MarshalStringAt(&obj.Message)
 }
 
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
@@ -10385,7 +10477,7 @@ func (ec *executionContext) _Chunk_position(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _Chunk_content(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
+	return scalar.MarshalStringAt(&obj.Content)
 }
 
 func (ec *executionContext) _Chunk_overlapBytes(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
@@ -10661,7 +10753,7 @@ func (ec *executionContext) fieldContext_ChunkEdge_node(_ context.Context, field
 }
 
 func (ec *executionContext) _Citation_quote(ctx context.Context, field graphql.CollectedField, obj *search.Citation) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Quote)
+	return scalar.MarshalStringAt(&obj.Quote)
 }
 
 func (ec *executionContext) _Citation_start(ctx context.Context, field graphql.CollectedField, obj *search.Citation) (ret graphql.Marshaler) {
@@ -10762,15 +10854,15 @@ func (ec *executionContext) _Context_databaseId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Context_name(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Context_description(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _Context_caption(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Caption)
+	return scalar.MarshalStringAt(&obj.Caption)
 }
 
 func (ec *executionContext) _Context_userId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -10782,7 +10874,7 @@ func (ec *executionContext) _Context_accountId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Context_embeddingModel(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.EmbeddingModel)
+	return scalar.MarshalStringAt(&obj.EmbeddingModel)
 }
 
 func (ec *executionContext) _Context_maxSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -10818,7 +10910,7 @@ func (ec *executionContext) _Context_overlap(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Context_toolsJson(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ToolsJSON)
+	return scalar.MarshalStringAt(&obj.ToolsJSON)
 }
 
 func (ec *executionContext) _Context_tools(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -10878,7 +10970,7 @@ func (ec *executionContext) _Context_shareState(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Context_icon(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Icon)
+	return scalar.MarshalStringAt(&obj.Icon)
 }
 
 func (ec *executionContext) _Context_deleted(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -10961,6 +11053,35 @@ func (ec *executionContext) _Context_creator(ctx context.Context, field graphql.
 	)
 }
 func (ec *executionContext) fieldContext_Context_creator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Context",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Context_deletedDocuments(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_deletedDocuments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Context().DeletedDocuments(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_deletedDocuments(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Context",
 		Field:      field,
@@ -11231,7 +11352,7 @@ func (ec *executionContext) _ContextQuery_databaseId(ctx context.Context, field 
 }
 
 func (ec *executionContext) _ContextQuery_text(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Text)
+	return scalar.MarshalStringAt(&obj.Text)
 }
 
 func (ec *executionContext) _ContextQuery_mode(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
@@ -11450,15 +11571,15 @@ func (ec *executionContext) _ContextTool_id(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _ContextTool_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _ContextTool_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _ContextTool_action(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
+	return scalar.MarshalStringAt(&obj.Action)
 }
 
 func (ec *executionContext) _ContextTool_agentId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
@@ -11524,11 +11645,11 @@ func (ec *executionContext) fieldContext_ContextTool_parameters(_ context.Contex
 }
 
 func (ec *executionContext) _ContextToolParameter_paramName(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ParamName)
+	return scalar.MarshalStringAt(&obj.ParamName)
 }
 
 func (ec *executionContext) _ContextToolParameter_type(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
+	return scalar.MarshalStringAt(&obj.Type)
 }
 
 func (ec *executionContext) _ContextToolParameter_required(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
@@ -11536,7 +11657,7 @@ func (ec *executionContext) _ContextToolParameter_required(ctx context.Context, 
 }
 
 func (ec *executionContext) _ContextToolParameter_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _CreateAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAgentPayload) (ret graphql.Marshaler) {
@@ -11598,11 +11719,11 @@ func (ec *executionContext) fieldContext_CreateApiKeyPayload_apiKey(_ context.Co
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
+	return scalar.MarshalStringAt(&obj.ClientID)
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_clientSecret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientSecret)
+	return scalar.MarshalStringAt(&obj.ClientSecret)
 }
 
 func (ec *executionContext) _CreateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateContextPayload) (ret graphql.Marshaler) {
@@ -11952,7 +12073,7 @@ func (ec *executionContext) fieldContext_CreateScimTokenPayload_scimToken(_ cont
 }
 
 func (ec *executionContext) _CreateScimTokenPayload_token(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateScimTokenPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Token)
+	return scalar.MarshalStringAt(&obj.Token)
 }
 
 func (ec *executionContext) _CreateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateSecretPayload) (ret graphql.Marshaler) {
@@ -12134,7 +12255,7 @@ func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_destina
 }
 
 func (ec *executionContext) _CreateWebhookDestinationPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
+	return scalar.MarshalStringAt(&obj.Secret)
 }
 
 func (ec *executionContext) _Customer_id(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
@@ -12150,7 +12271,7 @@ func (ec *executionContext) _Customer_parentId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Customer_name(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Customer_regionId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
@@ -12773,6 +12894,35 @@ func (ec *executionContext) fieldContext_Customer_secrets(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_deletedSecrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_deletedSecrets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Customer().DeletedSecrets(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_deletedSecrets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Customer_identityProviders(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -13110,7 +13260,7 @@ func (ec *executionContext) _CustomerRef_databaseId(ctx context.Context, field g
 }
 
 func (ec *executionContext) _CustomerRef_name(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _CustomerRef_regionId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
@@ -13260,6 +13410,26 @@ func (ec *executionContext) _DeleteWebhookDestinationPayload_deletedId(ctx conte
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
+func (ec *executionContext) _Deleted_id(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+}
+
+func (ec *executionContext) _Deleted_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
+}
+
+func (ec *executionContext) _Deleted_name(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
+	return scalar.MarshalStringAt(&obj.Name)
+}
+
+func (ec *executionContext) _Deleted_deletedAt(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.DeletedAt)
+}
+
+func (ec *executionContext) _Deleted_restorableUntil(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.RestorableUntil)
+}
+
 func (ec *executionContext) _DiagramCheck_faults(ctx context.Context, field graphql.CollectedField, obj *diagram.Checked) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -13348,11 +13518,11 @@ func (ec *executionContext) fieldContext_DiagramCheck_output(_ context.Context, 
 }
 
 func (ec *executionContext) _DiagramFault_location(ctx context.Context, field graphql.CollectedField, obj *diagram.Fault) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Location)
+	return scalar.MarshalStringAt(&obj.Location)
 }
 
 func (ec *executionContext) _DiagramFault_message(ctx context.Context, field graphql.CollectedField, obj *diagram.Fault) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+	return scalar.MarshalStringAt(&obj.Message)
 }
 
 func (ec *executionContext) _DiagramReads_input(ctx context.Context, field graphql.CollectedField, obj *diagram.Reads) (ret graphql.Marshaler) {
@@ -13495,15 +13665,15 @@ func (ec *executionContext) _Document_contextId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Document_fileName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.FileName)
+	return scalar.MarshalStringAt(&obj.FileName)
 }
 
 func (ec *executionContext) _Document_originalName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.OriginalName)
+	return scalar.MarshalStringAt(&obj.OriginalName)
 }
 
 func (ec *executionContext) _Document_displayName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.DisplayName)
+	return scalar.MarshalStringAt(&obj.DisplayName)
 }
 
 func (ec *executionContext) _Document_nameIndex(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
@@ -13511,11 +13681,11 @@ func (ec *executionContext) _Document_nameIndex(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Document_contentType(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ContentType)
+	return scalar.MarshalStringAt(&obj.ContentType)
 }
 
 func (ec *executionContext) _Document_contentHash(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ContentHash)
+	return scalar.MarshalStringAt(&obj.ContentHash)
 }
 
 func (ec *executionContext) _Document_size(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
@@ -13911,11 +14081,11 @@ func (ec *executionContext) fieldContext_DocumentEdge_node(_ context.Context, fi
 }
 
 func (ec *executionContext) _DocumentWarning_code(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+	return scalar.MarshalStringAt(&obj.Code)
 }
 
 func (ec *executionContext) _DocumentWarning_message(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+	return scalar.MarshalStringAt(&obj.Message)
 }
 
 func (ec *executionContext) _DocumentWarning_page(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
@@ -13923,7 +14093,7 @@ func (ec *executionContext) _DocumentWarning_page(ctx context.Context, field gra
 }
 
 func (ec *executionContext) _DomainClaim_domain(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Domain)
+	return scalar.MarshalStringAt(&obj.Domain)
 }
 
 func (ec *executionContext) _DomainClaim_status(ctx context.Context, field graphql.CollectedField, obj *db.DomainClaim) (ret graphql.Marshaler) {
@@ -14037,11 +14207,11 @@ func (ec *executionContext) fieldContext_EnableAgentPayload_agent(_ context.Cont
 }
 
 func (ec *executionContext) _EnableTotpPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
+	return scalar.MarshalStringAt(&obj.Secret)
 }
 
 func (ec *executionContext) _EnableTotpPayload_uri(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.URI)
+	return scalar.MarshalStringAt(&obj.URI)
 }
 
 func (ec *executionContext) _EraseUserPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.EraseUserPayload) (ret graphql.Marshaler) {
@@ -14078,7 +14248,7 @@ func (ec *executionContext) fieldContext_ExportCustomerPayload_customerExport(_ 
 }
 
 func (ec *executionContext) _Grant_application(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Application)
+	return scalar.MarshalStringAt(&obj.Application)
 }
 
 func (ec *executionContext) _Grant_accountId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
@@ -14086,7 +14256,7 @@ func (ec *executionContext) _Grant_accountId(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Grant_roleName(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.RoleName)
+	return scalar.MarshalStringAt(&obj.RoleName)
 }
 
 func (ec *executionContext) _Grant_isOwner(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
@@ -14133,15 +14303,15 @@ func (ec *executionContext) _IdentityProvider_databaseId(ctx context.Context, fi
 }
 
 func (ec *executionContext) _IdentityProvider_name(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _IdentityProvider_issuer(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Issuer)
+	return scalar.MarshalStringAt(&obj.Issuer)
 }
 
 func (ec *executionContext) _IdentityProvider_clientId(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
+	return scalar.MarshalStringAt(&obj.ClientID)
 }
 
 func (ec *executionContext) _IdentityProvider_domains(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
@@ -14329,7 +14499,7 @@ func (ec *executionContext) _Invitation_databaseId(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _Invitation_email(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+	return scalar.MarshalStringAt(&obj.Email)
 }
 
 func (ec *executionContext) _Invitation_status(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
@@ -14407,7 +14577,7 @@ func (ec *executionContext) fieldContext_Invitation_customer(_ context.Context, 
 }
 
 func (ec *executionContext) _LateMail_kind(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Kind)
+	return scalar.MarshalStringAt(&obj.Kind)
 }
 
 func (ec *executionContext) _LateMail_user(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
@@ -14473,7 +14643,7 @@ func (ec *executionContext) _LateMail_attempts(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _LateMail_reason(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Reason)
+	return scalar.MarshalStringAt(&obj.Reason)
 }
 
 func (ec *executionContext) _LateMail_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
@@ -14501,7 +14671,7 @@ func (ec *executionContext) _Me_userIdentityId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Me_email(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+	return scalar.MarshalStringAt(&obj.Email)
 }
 
 func (ec *executionContext) _Me_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
@@ -14589,6 +14759,29 @@ func (ec *executionContext) fieldContext_Me_grants(_ context.Context, field grap
 		IsResolver: false,
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Me_hasPassword(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Me_hasPassword(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Me().HasPassword(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Me_hasPassword(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Me", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Me_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
@@ -16921,6 +17114,47 @@ func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_restoreDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_restoreDocument(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RestoreDocument(ctx, fc.Args["input"].(resolvers.RestoreDocumentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RestoreDocumentPayload) graphql.Marshaler {
+			return ec.marshalORestoreDocumentPayload2ᚖcanopyᚋresolversᚐRestoreDocumentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_restoreDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_restoreDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_reprocessDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -17530,6 +17764,47 @@ func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_restoreSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_restoreSecret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RestoreSecret(ctx, fc.Args["input"].(resolvers.RestoreSecretInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RestoreSecretPayload) graphql.Marshaler {
+			return ec.marshalORestoreSecretPayload2ᚖcanopyᚋresolversᚐRestoreSecretPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_restoreSecret(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_restoreSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18201,7 +18476,7 @@ func (ec *executionContext) _NearLimit_day(ctx context.Context, field graphql.Co
 }
 
 func (ec *executionContext) _Operations_version(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
+	return scalar.MarshalStringAt(&obj.Version)
 }
 
 func (ec *executionContext) _Operations_queues(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
@@ -18436,7 +18711,7 @@ func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Passage_content(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
+	return scalar.MarshalStringAt(&obj.Content)
 }
 
 func (ec *executionContext) _Passage_page(ctx context.Context, field graphql.CollectedField, obj *search.Passage) (ret graphql.Marshaler) {
@@ -18525,7 +18800,7 @@ func (ec *executionContext) _Passkey_databaseId(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Passkey_name(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Passkey_synced(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
@@ -18892,7 +19167,7 @@ func (ec *executionContext) _PermissionCreator_databaseId(ctx context.Context, f
 }
 
 func (ec *executionContext) _PermissionCreator_email(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+	return scalar.MarshalStringAt(&obj.Email)
 }
 
 func (ec *executionContext) _PermissionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Permission]) (ret graphql.Marshaler) {
@@ -18933,7 +19208,7 @@ func (ec *executionContext) _PermissionOption_value(ctx context.Context, field g
 }
 
 func (ec *executionContext) _PermissionOption_title(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Title)
+	return scalar.MarshalStringAt(&obj.Title)
 }
 
 func (ec *executionContext) _PermissionOption_selected(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
@@ -19833,6 +20108,35 @@ func (ec *executionContext) fieldContext_Query_operations(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_deletedContexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_deletedContexts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().DeletedContexts(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_deletedContexts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -20624,11 +20928,11 @@ func (ec *executionContext) _Region_databaseId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Region_name(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Region_description(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _Region_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
@@ -20995,6 +21299,64 @@ func (ec *executionContext) fieldContext_RestoreCustomerPayload_customer(_ conte
 	return fc, nil
 }
 
+func (ec *executionContext) _RestoreDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreDocumentPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreDocumentPayload_document(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Document, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreDocumentPayload_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RestoreDocumentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RestoreSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreSecretPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreSecretPayload_secret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Secret, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Secret) graphql.Marshaler {
+			return ec.marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RestoreSecretPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _RestoreWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreWebhookDestinationPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -21157,11 +21519,11 @@ func (ec *executionContext) _Role_customerId(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Role_name(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Role_description(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _Role_isOwner(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
@@ -21287,11 +21649,11 @@ func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_apiKey(_ cont
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
+	return scalar.MarshalStringAt(&obj.ClientID)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientSecret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.ClientSecret)
+	return scalar.MarshalStringAt(&obj.ClientSecret)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_graceEndsAt(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
@@ -21328,7 +21690,7 @@ func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_destination(
 }
 
 func (ec *executionContext) _RotateWebhookSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateWebhookSecretPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
+	return scalar.MarshalStringAt(&obj.Secret)
 }
 
 func (ec *executionContext) _Run_id(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
@@ -21340,7 +21702,7 @@ func (ec *executionContext) _Run_databaseId(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _Run_jobKey(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.JobKey)
+	return scalar.MarshalStringAt(&obj.JobKey)
 }
 
 func (ec *executionContext) _Run_status(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
@@ -21625,11 +21987,11 @@ func (ec *executionContext) _RunStep_position(ctx context.Context, field graphql
 }
 
 func (ec *executionContext) _RunStep_stepId(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.StepID)
+	return scalar.MarshalStringAt(&obj.StepID)
 }
 
 func (ec *executionContext) _RunStep_type(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
+	return scalar.MarshalStringAt(&obj.Type)
 }
 
 func (ec *executionContext) _RunStep_result(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
@@ -21686,7 +22048,7 @@ func (ec *executionContext) _ScimToken_databaseId(ctx context.Context, field gra
 }
 
 func (ec *executionContext) _ScimToken_name(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _ScimToken_features(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
@@ -21795,7 +22157,7 @@ func (ec *executionContext) _SearchHit_relevance(ctx context.Context, field grap
 }
 
 func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
+	return scalar.MarshalStringAt(&obj.Content)
 }
 
 func (ec *executionContext) _SearchHit_passage(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
@@ -21923,7 +22285,7 @@ func (ec *executionContext) _Secret_databaseId(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Secret_name(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _Secret_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
@@ -21984,11 +22346,11 @@ func (ec *executionContext) _Session_lastUsedAt(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Session_userAgent(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.UserAgent)
+	return scalar.MarshalStringAt(&obj.UserAgent)
 }
 
 func (ec *executionContext) _Session_address(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Address)
+	return scalar.MarshalStringAt(&obj.Address)
 }
 
 func (ec *executionContext) _Session_current(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
@@ -22160,7 +22522,7 @@ func (ec *executionContext) fieldContext_StartRunPayload_run(_ context.Context, 
 }
 
 func (ec *executionContext) _StartRunPayload_jobKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.StartRunPayload) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.JobKey)
+	return scalar.MarshalStringAt(&obj.JobKey)
 }
 
 func (ec *executionContext) _Subscription_auditEvent(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
@@ -22836,6 +23198,10 @@ func (ec *executionContext) _Usage_limit(ctx context.Context, field graphql.Coll
 	return ec.marshalOLong2ᚖint64(ctx, field.Selections, obj.Limit)
 }
 
+func (ec *executionContext) _Usage_own(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
+	return ec.marshalOLong2ᚖint64(ctx, field.Selections, obj.Own)
+}
+
 func (ec *executionContext) _Usage_limitedBy(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -22874,11 +23240,11 @@ func (ec *executionContext) _User_databaseId(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _User_firstName(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.FirstName)
+	return scalar.MarshalStringAt(&obj.FirstName)
 }
 
 func (ec *executionContext) _User_lastName(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.LastName)
+	return scalar.MarshalStringAt(&obj.LastName)
 }
 
 func (ec *executionContext) _User_name(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
@@ -22886,7 +23252,7 @@ func (ec *executionContext) _User_name(ctx context.Context, field graphql.Collec
 }
 
 func (ec *executionContext) _User_email(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+	return scalar.MarshalStringAt(&obj.Email)
 }
 
 func (ec *executionContext) _User_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
@@ -22898,7 +23264,7 @@ func (ec *executionContext) _User_hasPassword(ctx context.Context, field graphql
 }
 
 func (ec *executionContext) _User_otpMethod(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.OTPMethod)
+	return scalar.MarshalStringAt(&obj.OTPMethod)
 }
 
 func (ec *executionContext) _User_lastAccess(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
@@ -23214,11 +23580,11 @@ func (ec *executionContext) _UserIdentity_databaseId(ctx context.Context, field 
 }
 
 func (ec *executionContext) _UserIdentity_subject(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Subject)
+	return scalar.MarshalStringAt(&obj.Subject)
 }
 
 func (ec *executionContext) _UserIdentity_email(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
+	return scalar.MarshalStringAt(&obj.Email)
 }
 
 func (ec *executionContext) _UserIdentity_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
@@ -23333,11 +23699,11 @@ func (ec *executionContext) _WebhookAttempt_error(ctx context.Context, field gra
 }
 
 func (ec *executionContext) _WebhookAttempt_response(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Response)
+	return scalar.MarshalStringAt(&obj.Response)
 }
 
 func (ec *executionContext) _WebhookCatalog_version(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
+	return scalar.MarshalStringAt(&obj.Version)
 }
 
 func (ec *executionContext) _WebhookCatalog_events(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
@@ -23378,7 +23744,7 @@ func (ec *executionContext) _WebhookDelivery_databaseId(ctx context.Context, fie
 }
 
 func (ec *executionContext) _WebhookDelivery_eventId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.EventID)
+	return scalar.MarshalStringAt(&obj.EventID)
 }
 
 func (ec *executionContext) _WebhookDelivery_destinationId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -23386,7 +23752,7 @@ func (ec *executionContext) _WebhookDelivery_destinationId(ctx context.Context, 
 }
 
 func (ec *executionContext) _WebhookDelivery_type(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
+	return scalar.MarshalStringAt(&obj.Type)
 }
 
 func (ec *executionContext) _WebhookDelivery_status(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -23673,11 +24039,11 @@ func (ec *executionContext) _WebhookDestination_databaseId(ctx context.Context, 
 }
 
 func (ec *executionContext) _WebhookDestination_url(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.URL)
+	return scalar.MarshalStringAt(&obj.URL)
 }
 
 func (ec *executionContext) _WebhookDestination_name(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _WebhookDestination_events(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
@@ -23964,15 +24330,15 @@ func (ec *executionContext) fieldContext_WebhookDestinationEdge_node(_ context.C
 }
 
 func (ec *executionContext) _WebhookEventType_type(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
+	return scalar.MarshalStringAt(&obj.Type)
 }
 
 func (ec *executionContext) _WebhookEventType_category(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Category)
+	return scalar.MarshalStringAt(&obj.Category)
 }
 
 func (ec *executionContext) _WebhookEventType_description(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
+	return scalar.MarshalStringAt(&obj.Description)
 }
 
 func (ec *executionContext) _WebhookEventType_example(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
@@ -24013,7 +24379,7 @@ func (ec *executionContext) fieldContext_WithdrawInvitationPayload_invitation(_ 
 }
 
 func (ec *executionContext) _WorkQueue_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.WorkQueue) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+	return scalar.MarshalStringAt(&obj.Name)
 }
 
 func (ec *executionContext) _WorkQueue_waiting(ctx context.Context, field graphql.CollectedField, obj *resolvers.WorkQueue) (ret graphql.Marshaler) {
@@ -24025,7 +24391,7 @@ func (ec *executionContext) _WorkQueue_waitingSince(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Worker_host(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Host)
+	return scalar.MarshalStringAt(&obj.Host)
 }
 
 func (ec *executionContext) _Worker_pid(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
@@ -24033,7 +24399,7 @@ func (ec *executionContext) _Worker_pid(ctx context.Context, field graphql.Colle
 }
 
 func (ec *executionContext) _Worker_version(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
-	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
+	return scalar.MarshalStringAt(&obj.Version)
 }
 
 func (ec *executionContext) _Worker_queues(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
@@ -26775,7 +27141,7 @@ func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "contextId", "ifVersion"}
+	fieldsInOrder := [...]string{"id", "contextId", "ifVersion", "restorable"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -26803,6 +27169,13 @@ func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Contex
 				return it, err
 			}
 			it.IfVersion = data
+		case "restorable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("restorable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Restorable = data
 		}
 	}
 	return it, nil
@@ -27004,7 +27377,7 @@ func (ec *executionContext) unmarshalInputDeleteSecretInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "ifVersion"}
+	fieldsInOrder := [...]string{"id", "ifVersion", "restorable"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -27025,6 +27398,13 @@ func (ec *executionContext) unmarshalInputDeleteSecretInput(ctx context.Context,
 				return it, err
 			}
 			it.IfVersion = data
+		case "restorable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("restorable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Restorable = data
 		}
 	}
 	return it, nil
@@ -28076,6 +28456,73 @@ func (ec *executionContext) unmarshalInputRestoreCustomerInput(ctx context.Conte
 				return it, err
 			}
 			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRestoreDocumentInput(ctx context.Context, obj any) (resolvers.RestoreDocumentInput, error) {
+	var it resolvers.RestoreDocumentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRestoreSecretInput(ctx context.Context, obj any) (resolvers.RestoreSecretInput, error) {
+	var it resolvers.RestoreSecretInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
 		}
 	}
 	return it, nil
@@ -32146,6 +32593,11 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "deletedDocuments":
+			out.Values[i] = ec._Context_deletedDocuments(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "documents":
 			out.Values[i] = ec._Context_documents(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -33422,6 +33874,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "deletedSecrets":
+			out.Values[i] = ec._Customer_deletedSecrets(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "identityProviders":
 			out.Values[i] = ec._Customer_identityProviders(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -34192,6 +34649,65 @@ func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context
 			out.Values[i] = graphql.MarshalString("DeleteWebhookDestinationPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteWebhookDestinationPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var deletedImplementors = []string{"Deleted"}
+
+func (ec *executionContext) _Deleted(ctx context.Context, sel ast.SelectionSet, obj *db.Deleted) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, deletedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Deleted")
+		case "id":
+			out.Values[i] = ec._Deleted_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._Deleted_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Deleted_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedAt":
+			out.Values[i] = ec._Deleted_deletedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "restorableUntil":
+			out.Values[i] = ec._Deleted_restorableUntil(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -35444,6 +35960,11 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "hasPassword":
+			out.Values[i] = ec._Me_hasPassword(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "sessions":
 			out.Values[i] = ec._Me_sessions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -35918,6 +36439,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "restoreDocument":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_restoreDocument(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "reprocessDocument":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_reprocessDocument(ctx, field)
@@ -36019,6 +36547,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteSecret":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteSecret(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "restoreSecret":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_restoreSecret(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -37029,6 +37564,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "deletedContexts":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_deletedContexts(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "contexts":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_contexts(ctx, field)
@@ -37743,6 +38285,84 @@ func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast
 			out.Values[i] = graphql.MarshalString("RestoreCustomerPayload")
 		case "customer":
 			out.Values[i] = ec._RestoreCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var restoreDocumentPayloadImplementors = []string{"RestoreDocumentPayload"}
+
+func (ec *executionContext) _RestoreDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreDocumentPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreDocumentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreDocumentPayload")
+		case "document":
+			out.Values[i] = ec._RestoreDocumentPayload_document(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var restoreSecretPayloadImplementors = []string{"RestoreSecretPayload"}
+
+func (ec *executionContext) _RestoreSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreSecretPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreSecretPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreSecretPayload")
+		case "secret":
+			out.Values[i] = ec._RestoreSecretPayload_secret(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -39666,6 +40286,11 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 			}
 		case "limit":
 			out.Values[i] = ec._Usage_limit(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "own":
+			out.Values[i] = ec._Usage_own(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -42390,6 +43015,32 @@ func (ec *executionContext) unmarshalNDeleteWebhookDestinationInput2canopyᚋres
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDeleted2ᚖcanopyᚋdbᚐDeleted(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNDeleted2ᚖcanopyᚋdbᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *db.Deleted) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Deleted(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNDiagramCheck2canopyᚋinternalᚋdiagramᚐChecked(ctx context.Context, sel ast.SelectionSet, v diagram.Checked) graphql.Marshaler {
 	return ec._DiagramCheck(ctx, sel, &v)
 }
@@ -43384,6 +44035,16 @@ func (ec *executionContext) unmarshalNRestoreContextInput2canopyᚋresolversᚐR
 
 func (ec *executionContext) unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
 	res, err := ec.unmarshalInputRestoreCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRestoreDocumentInput2canopyᚋresolversᚐRestoreDocumentInput(ctx context.Context, v any) (resolvers.RestoreDocumentInput, error) {
+	res, err := ec.unmarshalInputRestoreDocumentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRestoreSecretInput2canopyᚋresolversᚐRestoreSecretInput(ctx context.Context, v any) (resolvers.RestoreSecretInput, error) {
+	res, err := ec.unmarshalInputRestoreSecretInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -45583,6 +46244,20 @@ func (ec *executionContext) marshalORestoreCustomerPayload2ᚖcanopyᚋresolvers
 		return graphql.Null
 	}
 	return ec._RestoreCustomerPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreDocumentPayload2ᚖcanopyᚋresolversᚐRestoreDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreDocumentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreDocumentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreSecretPayload2ᚖcanopyᚋresolversᚐRestoreSecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreSecretPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreSecretPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalORestoreWebhookDestinationPayload2ᚖcanopyᚋresolversᚐRestoreWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreWebhookDestinationPayload) graphql.Marshaler {

@@ -59,8 +59,8 @@ func UnmarshalJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 type text string
 
 // MarshalGQL implements graphql.Marshaler.
-func (s text) MarshalGQL(w io.Writer) {
-	b, _ := jsontext.AppendQuote(room(w), string(s)) // the only error is invalid UTF-8, which is replaced
+func (s *text) MarshalGQL(w io.Writer) {
+	b, _ := jsontext.AppendQuote(room(w), string(*s)) // the only error is invalid UTF-8, which is replaced
 	_, _ = w.Write(b)
 }
 
@@ -102,7 +102,10 @@ func MarshalBoolean(b bool) graphql.Marshaler { return truth(b) }
 func UnmarshalBoolean(v any) (bool, error) { return graphql.UnmarshalBoolean(v) }
 
 // MarshalString writes a text as JSON.
-func MarshalString(s string) graphql.Marshaler { return text(s) }
+func MarshalString(s string) graphql.Marshaler { return MarshalStringAt(&s) }
+
+// MarshalStringAt writes a text as JSON from where it stands, which has to stay as it is until then: a row's members do. It takes no memory.
+func MarshalStringAt(s *string) graphql.Marshaler { return (*text)(s) }
 
 // UnmarshalString reads a text and nothing else: a number or a boolean is no String (GraphQL
 // specification, section 3.5.3).

@@ -93,6 +93,16 @@ func (b *Bus) Publish(_ context.Context, topic string, payload []byte) {
 	}
 }
 
+// PublishHere gives a message to the subscribers of this process alone.
+func (b *Bus) PublishHere(topic string, payload []byte) { b.deliver(topic, payload) }
+
+// Listened tells whether a topic has subscribers in this process.
+func (b *Bus) Listened(topic string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.topics[topic]) > 0
+}
+
 // send publishes what waits, in its order: all that came while others were on their way goes at once. What waits when ctx ends is still
 // sent, if Redis takes it soon enough.
 func (b *Bus) send(ctx context.Context) {

@@ -205,6 +205,9 @@ export const agents: Text["agents"] = {
   secretChangedHint: "Name oder Wert ist jetzt ein anderer. Was Sie getippt haben, ist noch da: Behalten Sie es und ersetzen Sie den anderen Wert, oder belassen Sie es dabei.",
   replaceSecret: "Ersetzen",
   removeSecret: "Entfernen",
-  removeSecretTitle: (name) => `${name} entfernen?`,
+  removeForGood: "Für immer entfernen",
+  removeForNowHint: (name) => `Schritte, die secrets.${name} lesen, scheitern von da an, und der Name ist frei. 30 Tage lässt es sich zurückholen.`,
+  removedForNow: (name) => `${name} ist entfernt. Es lässt sich 30 Tage zurückholen.`,
+  removeSecretTitle: (name) => `${name} für immer entfernen?`,
   removeSecretHint: (name) => `Schritte, die secrets.${name} lesen, scheitern von da an. Der Wert ist nicht wieder zu bekommen.`,
 };

@@ -204,6 +204,9 @@ export const agents = {
   secretChangedHint: "Its name or value is another one now. What you have typed is still here: keep it, and replace theirs, or leave it at that.",
   replaceSecret: "Replace",
   removeSecret: "Remove",
-  removeSecretTitle: (name: string) => `Remove ${name}?`,
+  removeForGood: "Remove it for good",
+  removeForNowHint: (name: string) => `Steps that read secrets.${name} fail from then on, and its name is free. For 30 days it can be brought back.`,
+  removedForNow: (name: string) => `${name} is removed. It can be brought back for 30 days.`,
+  removeSecretTitle: (name: string) => `Remove ${name} for good?`,
   removeSecretHint: (name: string) => `Steps that read secrets.${name} fail from then on. Its value can’t be had again.`,
 };

@@ -1,0 +1,56 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"canopy/db"
+	"canopy/internal/devstack/devtest"
+)
+
+// TestTreeChangesAreNotMissed: what was written before something that has been read, and is committed after that, is read the next time.
+func TestTreeChangesAreNotMissed(t *testing.T) {
+	ctx, s := t.Context(), openStore(t)
+	read := func(since string) (string, string) {
+		changes, next, err := s.TreeChanges(ctx, since)
+		devtest.Check(t, err)
+		var companies []int64
+		for _, c := range changes {
+			companies = append(companies, c.CustomerID)
+		}
+		return fmt.Sprint(companies), next
+	}
+	log := func(s *db.Store, id int64) { devtest.Check(t, s.LogTreeChanges(ctx, []int64{id, id})) }
+	log(s, 1)
+	if told, _ := read(""); told != "[]" {
+		t.Errorf("what was before is told: %s", told)
+	}
+	_, begun := read("")
+	wrote, commit, done := make(chan bool), make(chan bool), make(chan error)
+	go func() {
+		done <- s.Tx(context.WithoutCancel(ctx), func(tx *db.Store) error {
+			err := tx.LogTreeChanges(ctx, []int64{2})
+			close(wrote)
+			<-commit
+			return err
+		})
+	}()
+	<-wrote
+	log(s, 3)
+	told, next := read(begun)
+	if told != "[3]" {
+		t.Errorf("while one is under way %s is told", told)
+	}
+	close(commit)
+	devtest.Check(t, <-done)
+	if told, next = read(next); told != "[3 2]" {
+		t.Errorf("after it %s is told", told)
+	}
+	if told, _ = read(next); told != "[]" {
+		t.Errorf("when all is over %s is told", told)
+	}
+	if n := devtest.Must[int64](t)(s.ForgetTreeChanges(ctx, 10)); n != 0 {
+		t.Errorf("%d young ones are forgotten", n)
+	}
+}
