@@ -209,7 +209,7 @@ func TestCompaniesAreErased(t *testing.T) {
 var notFurnished = map[string]string{
 	"app_instances": "the platform's own", "applications": "the platform's own", "default_limits": "the platform's own", "regions": "the platform's own",
 	"sealing_keys": "the platform's own", "signing_keys": "the platform's own", "blob_deletions": "what is deleted",
-	"used_states": "of a few minutes",
+	"used_states":    "of a few minutes",
 	"delivery_holds": "only while a worker finds a day full",
 	"email_changes":  "a person's: TestEraseUser", "recovery_codes": "a person's: TestEraseUser", "passkeys": "a person's: TestPasskeysOfWhoIsGone",
 }
