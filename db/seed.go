@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -39,8 +40,13 @@ type seeding struct {
 	in func(ctx context.Context, part func(*sqlx.Tx) error) error
 }
 
-// SeedTree makes the tree below a new company of its own under the root, whose id it gives.
-func (s *Store) SeedTree(ctx context.Context, seed Seed) (top int64, err error) {
+// SeedTree makes the tree below a new company of its own under the root, whose id it gives. Its connections wait for as long as it takes.
+func SeedTree(ctx context.Context, url string, seed Seed) (top int64, err error) {
+	s, err := Open(ctx, url, Options{MaxConns: 2, patient: true})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	root, err := s.Root(ctx)
 	if err != nil {
 		return 0, err
@@ -72,16 +78,13 @@ func (s *Store) SeedTree(ctx context.Context, seed Seed) (top int64, err error) 
 	return made.ID, translate(ctx, err)
 }
 
-// seedPart is a transaction of its own, for what takes as long as it takes.
+// seedPart is a transaction of its own.
 func (s *Store) seedPart(ctx context.Context, part func(*sqlx.Tx) error) error {
 	tx, err := s.pool.BeginTxx(ctx, nil)
 	if err != nil {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.ExecContext(ctx, `SET LOCAL statement_timeout = 0`); err != nil {
-		return translate(ctx, err)
-	}
 	if err := part(tx); err != nil {
 		return translate(ctx, err)
 	}

@@ -52,8 +52,6 @@ func TestSeedsAreAsIfMade(t *testing.T) {
 			url := devtest.Database(t, db.Fingerprint(), db.Migrate)
 			pool := devtest.Must[*sqlx.DB](t)(db.Connect(url, db.Options{MaxConns: 1}))
 			defer func() { devtest.Check(t, pool.Close()) }()
-			store := devtest.Must[*db.Store](t)(db.Open(t.Context(), url, db.Options{}))
-			defer func() { devtest.Check(t, store.Close()) }()
 			run := func(texts ...string) {
 				for _, text := range texts {
 					devtest.Must[any](t)(pool.ExecContext(t.Context(), text))
@@ -65,7 +63,7 @@ func TestSeedsAreAsIfMade(t *testing.T) {
 			}
 			run(seedGround...)
 			before := map[string][]string{"indexes": look("indexes"), "triggers": look("triggers")}
-			devtest.Must[int64](t)(store.SeedTree(t.Context(), db.Seed{Customers: 20, Fanout: 3, Staffed: 7, Users: 9, Alone: alone, Progress: func(int) {}}))
+			devtest.Must[int64](t)(db.SeedTree(t.Context(), url, db.Seed{Customers: 20, Fanout: 3, Staffed: 7, Users: 9, Alone: alone, Progress: func(int) {}}))
 			for what := range seededRows {
 				if before[what] == nil {
 					before[what] = look(what)
