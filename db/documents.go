@@ -78,8 +78,8 @@ var (
 		SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk + ` FOR UPDATE OF d`)
 	qDocumentsByID = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = ANY($3) AND ` + onDesk)
 	qStored        = prepare(`
-		SELECT COALESCE((SELECT size FROM context_sizes WHERE context_id = $1), 0) AS size, COALESCE((SELECT max(name_index) + 1 FROM documents
-			WHERE context_id = $1 AND original_name = $2), 0) AS name_index`)
+		SELECT COALESCE((SELECT size FROM context_sizes WHERE context_id = $1), 0) AS size, COALESCE((SELECT name_index + 1 FROM documents
+			WHERE context_id = $1 AND original_name >= $2 AND original_name <= $2 ORDER BY original_name DESC, name_index DESC LIMIT 1), 0) AS name_index`)
 	qInsertDocument = prepare(`
 		INSERT INTO documents AS d (context_id, file_name, original_name, display_name, name_index, format, content_type,
 			content_hash, size, created_by, attributes, model, chunk_size, overlap)

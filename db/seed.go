@@ -85,6 +85,10 @@ func (s *Store) seedPart(ctx context.Context, part func(*sqlx.Tx) error) error {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	// What is planned for a tree that is still small must not read all of a large one.
+	if _, err := tx.ExecContext(ctx, `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`); err != nil {
+		return translate(ctx, err)
+	}
 	if err := part(tx); err != nil {
 		return translate(ctx, err)
 	}
