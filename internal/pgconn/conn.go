@@ -36,6 +36,8 @@ type conn struct {
 	kept map[string]wholeStmt
 	// latest has the statements that were put together, and run as Composed.
 	latest latest
+	// replayed is for who reads from a server that follows another.
+	replayed int64
 }
 
 // BeginTx begins a transaction without saying whether it may write. The driver's own says READ
