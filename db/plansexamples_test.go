@@ -465,7 +465,6 @@ var examples = map[query]example{
 	qDocumentBacklog:      atWork(),
 	qReadBy:               few(201, 0, 1),
 	qDropOtherChunks:      few(299, 1, 1),
-	qDropRevision:         few(299, 1),
 	qDropChunks:           few(299),
 	qFailDocument:         few(201, 0, "x"),
 	qDocumentLate:         few(201, 0, 60, "x", 1),

@@ -3,6 +3,7 @@ package pgconn
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -51,6 +52,15 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 		return nil, err
 	}
 	return &tx{inner, ctx, c}, nil
+}
+
+// CheckNamedValue makes an argument one that the driver knows. JSON goes as text, unlike other bytes.
+func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
+	if text, ok := v.Value.(json.RawMessage); ok && text != nil {
+		v.Value = string(text)
+		return nil
+	}
+	return c.whole.CheckNamedValue(v)
 }
 
 // PrepareContext prepares a statement.
