@@ -238,6 +238,6 @@ func (s *Store) RestoreAgent(ctx context.Context, scope access.Scope, id int64) 
 // InsertRevision keeps a diagram as an agent's next revision. The agent's row must be held.
 func (s *Store) InsertRevision(ctx context.Context, agentID int64, diagram json.RawMessage, createdBy int64) (*Revision, error) {
 	r := &Revision{}
-	err := s.get(ctx, r, qInsertRevision, agentID, []byte(diagram), createdBy)
+	err := s.get(ctx, r, qInsertRevision, agentID, string(diagram), createdBy)
 	return r, err
 }

@@ -2,8 +2,11 @@ package db
 
 import (
 	"context"
+	"encoding/binary"
 	"strconv"
 	"strings"
+
+	"github.com/lib/pq/oid"
 )
 
 // atLeastEmpty makes a missing key the empty array, which sorts before every lineage.
@@ -42,6 +45,25 @@ func unnest(first int, types []string) string {
 		args[i] = "$" + strconv.Itoa(first+i) + "::" + t + "[]"
 	}
 	return "unnest(" + strings.Join(args, ", ") + ")"
+}
+
+// binaryArray is an array of texts or bytes in the form that the server sends and takes as bytes. What is long is not looked through there and
+// here for what has to be quoted.
+func binaryArray[T string | []byte](of oid.Oid, list []T) []byte {
+	const head, each = 20, 4
+	size := head
+	for _, x := range list {
+		size += each + len(x)
+	}
+	b := make([]byte, 0, size)
+	// One dimension, without NULL, its elements, and from which on they count.
+	for _, n := range []uint32{1, 0, uint32(of), uint32(len(list)), 1} {
+		b = binary.BigEndian.AppendUint32(b, n)
+	}
+	for _, x := range list {
+		b = append(binary.BigEndian.AppendUint32(b, uint32(len(x))), x...)
+	}
+	return b
 }
 
 // withoutTimeout runs do without the statement timeout: for what reads much, at this process's own pace.

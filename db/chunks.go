@@ -3,7 +3,7 @@ package db
 import (
 	"context"
 
-	"github.com/lib/pq"
+	"github.com/lib/pq/oid"
 
 	"canopy/internal/globalid"
 )
@@ -124,13 +124,13 @@ func (s *Store) InsertChunks(ctx context.Context, w *DocumentWork, list []NewChu
 	n := len(list)
 	position, overlap, tokens := make([]int64, n), make([]int64, n), make([]int64, n)
 	page, row := make([]int64, n), make([]int64, n)
-	content, heading, places := make([]string, n), make([]string, n), make(pq.ByteaArray, n)
+	content, heading, places := make([]string, n), make([]string, n), make([][]byte, n)
 	for i, c := range list {
 		position[i], overlap[i], tokens[i] = int64(c.Position), int64(c.OverlapBytes), int64(c.Tokens)
 		page[i], row[i], content[i], heading[i] = int64(c.Page), int64(c.Row), c.Content, c.Heading
 		places[i] = c.Places
 	}
-	_, err := s.exec(ctx, qInsertChunks, w.ID, w.Attempts, position, pq.StringArray(content), overlap, tokens, page,
-		pq.StringArray(heading), row, places)
+	_, err := s.exec(ctx, qInsertChunks, w.ID, w.Attempts, position, binaryArray(oid.T_text, content), overlap, tokens, page,
+		binaryArray(oid.T_text, heading), row, binaryArray(oid.T_bytea, places))
 	return err
 }

@@ -45,6 +45,9 @@ func (s *Store) EraseContexts(ctx context.Context) (done bool, err error) {
 				return err
 			}
 		}
+		if _, err := tx.exec(ctx, qForgetHomeless, id); err != nil {
+			return err
+		}
 		return tx.must(ctx, qDeleteContext, id)
 	})
 	if errors.Is(err, ErrNoRows) {

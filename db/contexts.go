@@ -103,15 +103,20 @@ var (
 	// As the desk's conditions have it, but of one that is off its desk.
 	qRestoreContext = prepare(`
 		UPDATE contexts x SET removed_at = NULL, erase_at = NULL
-		WHERE x.id = $3 AND x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NOT NULL
+		WHERE x.id = $3 AND x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NOT NULL AND x.home_id IS NULL
 			AND x.erase_at > now() + interval '1 minute' -- now is when the transaction began: by then the erasure may have
 		RETURNING ` + contextColumns)
+	qDeletedContexts = prepare(`
+		SELECT 'Context' AS type, x.id, x.name, x.account_id AS owner_id, x.removed_at, x.erase_at FROM contexts x
+		WHERE x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NOT NULL AND x.home_id IS NULL
+			AND ` + unindexed("x.erase_at > now() + interval '1 minute'") + ` ORDER BY x.account_id DESC, x.removed_at DESC LIMIT $3`)
 	// What is not processed yet waits until its context is restored or erased, and stands in nobody's way.
 	qHideDocuments = prepare(`
 		UPDATE documents d SET next_attempt_at = x.erase_at, handed_out = false
 		FROM contexts x WHERE x.id = $1 AND d.context_id = x.id AND ` + unindexed("d.status = 'pending'"))
 	qRestoreDocuments = prepare(`
-		UPDATE documents SET next_attempt_at = now() WHERE context_id = $1 AND ` + unindexed("status = 'pending' AND next_attempt_at > now()"))
+		UPDATE documents SET next_attempt_at = now()
+		WHERE context_id = $1 AND ` + unindexed("status IN ('pending', 'processing') AND next_attempt_at > now() + interval '1 hour'"))
 	qBumpContext  = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
 	qBumpDocument = prepare(bump(""))
 )
@@ -181,6 +186,9 @@ func (s *Store) DeleteContext(ctx context.Context, id int64) error {
 	if err := s.get(ctx, &large, qContextIsLarge, id); err != nil {
 		return err
 	}
+	if _, err := s.exec(ctx, qForgetHomeless, id); err != nil {
+		return err
+	}
 	if large {
 		return s.must(ctx, qHideContext, id, 0)
 	}
@@ -198,6 +206,12 @@ func (s *Store) HideContext(ctx context.Context, id int64) error {
 	}
 	_, err := s.exec(ctx, qHideDocuments, id)
 	return err
+}
+
+// DeletedContexts are a desk's contexts that can be brought back, the one that was deleted last first; at most MaxDeleted.
+func (s *Store) DeletedContexts(ctx context.Context, d Desk) (rows []*Deleted, err error) {
+	err = s.list(ctx, &rows, qDeletedContexts, d.args(MaxDeleted)...)
+	return rows, err
 }
 
 // RestoreContext puts a context of a desk back on it that was hidden, and holds its row; ErrNoRows where there is none.

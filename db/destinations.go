@@ -146,7 +146,7 @@ func (s *Store) UpdateDestination(ctx context.Context, d *Destination) error {
 	return s.get(ctx, d, qUpdateDestination, d.ID, d.URL, d.Name, d.Events, d.Enabled, d.Signing)
 }
 
-// HiddenFor is how long after its deletion an agent, a destination or a context can be brought back.
+// HiddenFor is how long after its deletion an agent, a destination, a context, a document or a secret can be brought back.
 const HiddenFor = 30 * 24 * time.Hour
 
 // DeleteDestination hides a destination; its log stays.

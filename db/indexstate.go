@@ -15,7 +15,7 @@ var (
 	qIndexChanges = prepare(`
 		SELECT x.version, h.document_id AS changed, ` + indexedColumns + ` FROM contexts x
 		LEFT JOIN context_changes h ON h.context_id = x.id AND h.version > $3
-		LEFT JOIN documents d ON d.id = h.document_id AND ` + indexed + ` WHERE x.id = $1`)
+		LEFT JOIN documents d ON d.id = h.document_id AND ` + unindexed("d.context_id = x.id") + ` AND ` + indexed + ` WHERE x.id = $1`)
 )
 
 // indexedColumns are those of a document d that an index of vectors by the model $2 holds, which is any where it is empty: indexed tells which do.

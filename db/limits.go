@@ -20,6 +20,8 @@ type Usage struct {
 	Used int64
 	// Limit is the smallest of the company's own limit and those above it; nil where there is none.
 	Limit *int64
+	// Own is what was set for the company itself; nil where nothing was.
+	Own *int64
 	// By is the company whose limit that is; 0 where there is none.
 	By int64
 
@@ -90,9 +92,9 @@ var (
 		SELECT customer_id, name, sum(n)::bigint AS used FROM usage_counts
 		WHERE customer_id = ANY($1) AND (day IS NULL OR day = (now() AT TIME ZONE 'UTC')::date) GROUP BY customer_id, name`)
 	qLimitsOn = prepare(`
-		SELECT customer_id, name, most FROM customer_limits WHERE customer_id = ANY($1)
+		SELECT customer_id, name, most, true AS own FROM customer_limits WHERE customer_id = ANY($1)
 		UNION ALL
-		SELECT c.id, d.name, d.most FROM customers c CROSS JOIN default_limits d WHERE c.id = ANY($1) AND c.level = 1
+		SELECT c.id, d.name, d.most, false FROM customers c CROSS JOIN default_limits d WHERE c.id = ANY($1) AND c.level = 1
 			AND NOT EXISTS (SELECT 1 FROM customer_limits l WHERE l.customer_id = c.id AND l.name = d.name OFFSET 0)`)
 	qTightest = prepare(`
 		SELECT customer_id, name, used, most FROM (
@@ -133,6 +135,8 @@ type limitRow struct {
 	CustomerID int64      `db:"customer_id"`
 	Name       quota.Name `db:"name"`
 	Most       int64      `db:"most"`
+	// Own tells it from the platform's default.
+	Own bool `db:"own"`
 }
 
 // LimitsOf reads the limits that a company has of its own.
@@ -270,18 +274,21 @@ func usage(ctx context.Context, s *Store, _ none, cs []*Customer) (map[*Customer
 		customerID int64
 		name       quota.Name
 	}
-	used, most := map[of]int64{}, map[of]*int64{}
+	used, most, own := map[of]int64{}, map[of]*int64{}, map[of]*int64{}
 	for _, c := range counts {
 		used[of{c.CustomerID, c.Name}] = c.Used
 	}
 	for i, l := range limits {
 		most[of{l.CustomerID, l.Name}] = &limits[i].Most
+		if l.Own {
+			own[of{l.CustomerID, l.Name}] = &limits[i].Most
+		}
 	}
 	found := make(map[*Customer][]*Usage, len(cs))
 	var all []*Usage
 	for _, c := range cs {
 		for _, name := range quota.Names() {
-			u := &Usage{Name: name, Used: used[of{c.ID, name}]}
+			u := &Usage{Name: name, Used: used[of{c.ID, name}], Own: own[of{c.ID, name}]}
 			for _, id := range c.Lineage {
 				// Of equal limits the nearest counts.
 				if m := most[of{id, name}]; m != nil && (u.Limit == nil || *m <= *u.Limit) {

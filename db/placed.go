@@ -42,7 +42,7 @@ func (s *Store) PlacedCustomer(ctx context.Context, scope access.Scope, id int64
 	if s.tx != nil {
 		err = do(ctx, []*placing{p})
 	} else {
-		err = s.placings.Do(ctx, scope, p, share.Work[*placing]{Do: do, Refused: Refused})
+		err = s.placings.Do(Alone(ctx), scope, p, share.Work[*placing]{Do: do, Refused: Refused})
 	}
 	switch {
 	case err != nil:

@@ -184,6 +184,12 @@ var manyRows = []string{
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, gen_random_uuid(), 'a.txt', 'a.txt', i, 'txt', 'text/plain', 'hash ' || i / 5, 1000,
 			CASE WHEN i % 100 = 0 THEN 'pending' WHEN i % 100 = 1 AND h = 0 THEN 'processing' ELSE 'ready' END, 'canopy-lexical-1', 1000, .2, 2 + i % 20, i = 101, now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END
 		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+	`INSERT INTO contexts (id, account_id, user_id, name, description, caption, embedding_model, removed_at, erase_at, home_id)
+		SELECT 20000000 + i, i, i, 'Removed', '', '', 'canopy-lexical-1', now(), now() + interval '1 day', i FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 30000000 + i, i, i, 'Removed', '', '', 'canopy-lexical-1', now(), now() + interval '1 day', NULL FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, branch_id)
+		SELECT 20000000 + i, 20000000 + i, gen_random_uuid(), 'a.txt', 'a.txt', 0, 'txt', 'text/plain', '', 1000, 'ready', 'canopy-lexical-1', 1000, .2, 2 + i % 20
+		FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO context_sizes (context_id, size) SELECT i, 1000 FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO context_changes (context_id, version, document_id) SELECT i, 1, i FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO chunks (id, document_id, revision, position, content, overlap_bytes, tokens, sparse)
@@ -208,6 +214,8 @@ var manyRows = []string{
 	`INSERT INTO run_steps (run_id, position, step_id, type, started_at, duration_ms)
 		SELECT i, p, 'step', 'http', now(), 1 FROM generate_series(:some + 1, :n) i, generate_series(0, 1) p`,
 	`INSERT INTO secrets (id, customer_id, name, value) SELECT i, i, 'S', 'sealed' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO removed_secrets (id, customer_id, name, value, created_at, updated_at, row_version, erase_at)
+		SELECT 20000000 + i, i, 'S', 'sealed', now(), now(), 1, now() + i * interval '1 second' - interval '5 minutes' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO webhook_destinations (id, customer_id, url, secret, events, failing_since, failures)
 		SELECT i, i, 'https://x.example', 'sealed', '{run.finished}', CASE WHEN i % 100 = 0 THEN now() - interval '1 day' END, 1 FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO webhook_deliveries (id, customer_id, destination_id, event_id, type, payload, status, lost, completed_at, created_at)

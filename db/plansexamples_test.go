@@ -223,11 +223,26 @@ var examples = map[query]example{
 	qHideDocuments:     whole("it looks at the documents of a context", 299),
 	qRestoreDocuments:  whole("it looks at the documents of a context", 299),
 	qHoldHidden:        few(),
-	qEraseFirst:        few(299),
-	qEraseAsked:        few(299),
-	qReprocess:         few(299),
-	qReprocessAll:      few(299),
-	qUnpin:             few(299),
+	qDeletedContexts:   few(299, 0, 20),
+
+	// removeddocuments.go
+	qKeepRemoved:      few(299, 60),
+	qTakeDocument:     few(299, 20000005),
+	qAddSize:          few(299, 1),
+	qRemovedHome:      few(299, 0, 20000299),
+	qRemovedDocument:  few(299, 0, 20000299),
+	qNameTaken:        few(5, "a.txt", 5),
+	qReturnDocument:   few(20000299, 299),
+	qNameAnew:         few(299, 1, "a.txt"),
+	qForgetHomeless:   few(299),
+	qDeletedDocuments: few("{299,5}", 20),
+
+	// documents.go, processed
+	qEraseFirst:   few(299),
+	qEraseAsked:   few(299),
+	qReprocess:    few(299),
+	qReprocessAll: few(299),
+	qUnpin:        few(299),
 
 	// emailchanges.go
 	qInsertEmailChange: few(299, "x@x.example", `\x0000000000000000000000000000000000000000000000000000000000000000`, `\x0100000000000000000000000000000000000000000000000000000000000000`,
@@ -450,7 +465,6 @@ var examples = map[query]example{
 	qDocumentBacklog:      atWork(),
 	qReadBy:               few(201, 0, 1),
 	qDropOtherChunks:      few(299, 1, 1),
-	qDropRevision:         few(299, 1),
 	qDropChunks:           few(299),
 	qFailDocument:         few(201, 0, "x"),
 	qDocumentLate:         few(201, 0, 60, "x", 1),
@@ -528,6 +542,8 @@ var examples = map[query]example{
 	SealedAnswers.write:            few("{key:299 once}", "{sealed}", "{y}"),
 	SealedMails.read:               few(0, 20),
 	SealedMails.write:              few("{299}", "{x}", "{y}"),
+	SealedRemovedSecrets.read:      few(0, 20),
+	SealedRemovedSecrets.write:     few("{20000299}", "{sealed}", "{y}"),
 	SealedProviderSecrets.read:     few(0, 20),
 	SealedProviderSecrets.write:    few("{299}", "{x}", "{y}"),
 	SealedIDTokens.read:            few(0, 20),
@@ -551,6 +567,14 @@ var examples = map[query]example{
 	qUpdateSecret:    few(299, "T", nil),
 	qDeleteSecret:    few(299),
 	qSealedSecrets:   few(299, "{S}"),
+
+	// removedsecrets.go, deleted.go
+	qHideSecret:             few(299, 60),
+	qRemovedSecretForUpdate: within(20000299),
+	qRestoreSecret:          few(20000299, "T", "sealed"),
+	qRemovedSecretCount:     few(299),
+	qEraseSecrets:           few(20),
+	qDeletedSecrets:         few("{299,5}", 20),
 
 	// sessions.go
 	qSession:          few(299),

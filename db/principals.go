@@ -135,7 +135,7 @@ func (l *lookups[Token]) ask(ctx context.Context, t Token, find func(context.Con
 	if l == nil {
 		return find(ctx, t)
 	}
-	c, err := l.together.Ask(ctx, t, func(ctx context.Context) (*Caller, error) { return find(ctx, t) })
+	c, err := l.together.Ask(Alone(ctx), t, func(ctx context.Context) (*Caller, error) { return find(ctx, t) })
 	if err != nil {
 		return nil, err
 	}

@@ -68,13 +68,14 @@ var (
 		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
 		FROM (SELECT next_attempt_at FROM documents WHERE status IN ('pending', 'processing') AND next_attempt_at <= now()
 			ORDER BY next_attempt_at LIMIT 100000) due`)
-	qReadBy          = prepare(`UPDATE documents SET reader = $3 WHERE ` + heldDocument)
+	qReadBy = prepare(`
+		WITH held AS (UPDATE documents SET reader = $3 WHERE ` + heldDocument + ` RETURNING id, revision),
+		blocks AS (DELETE FROM vector_blocks b USING held h WHERE b.document_id = h.id AND b.revision = h.revision),
+		gone AS (DELETE FROM chunks k USING held h WHERE k.document_id = h.id AND k.revision = h.revision)
+		SELECT id FROM held`)
 	qDropOtherChunks = prepare(`
 		WITH blocks AS (DELETE FROM vector_blocks WHERE document_id = $1 AND (revision <> $2 OR first >= $3))
 		DELETE FROM chunks WHERE document_id = $1 AND (revision <> $2 OR position >= $3)`)
-	qDropRevision = prepare(`
-		WITH blocks AS (DELETE FROM vector_blocks WHERE document_id = $1 AND revision = $2)
-		DELETE FROM chunks WHERE document_id = $1 AND revision = $2`)
 	qDropChunks = prepare(`
 		WITH blocks AS (DELETE FROM vector_blocks WHERE document_id = $1)
 		DELETE FROM chunks WHERE document_id = $1`)
@@ -139,13 +140,8 @@ func (s *Store) ReadBy(ctx context.Context, w *DocumentWork, reader int) error {
 	if w.Reader == reader {
 		return nil
 	}
-	err := s.Tx(ctx, func(tx *Store) error {
-		if err := tx.must(ctx, qReadBy, w.ID, w.Attempts, reader); err != nil {
-			return err
-		}
-		_, err := tx.exec(ctx, qDropRevision, w.ID, w.Revision)
-		return err
-	})
+	var id int64
+	err := s.get(ctx, &id, qReadBy, w.ID, w.Attempts, reader)
 	if err == nil {
 		w.Reader = reader
 	}

@@ -27,13 +27,15 @@ var (
 	SealedNextSigningSecrets = sealedColumn("webhook_destinations", "id", "next_secret", forRow[int64]("webhook secret "))
 	SealedSigningSecrets     = sealedColumn("webhook_destinations", "id", "secret", forRow[int64]("webhook secret "))
 	SealedAgentSecrets       = sealedColumn("secrets", "id", "value", forRow[int64]("agent secret "))
-	SealedSessionKeys        = sealedColumn("sessions", "id", "key", forRow[int64]("session "))
-	SealedProviderSecrets    = sealedColumn("identity_providers", "id", "client_secret", forRow[int64]("identity provider "))
-	SealedIDTokens           = sealedColumn("provider_sessions", "session_id", "id_token", forRow[int64]("id token "))
-	SealedRequests           = sealedColumn("idempotency_keys", "id", "request", forRow[string]("request "))
-	SealedAnswers            = sealedColumn("idempotency_keys", "id", "answer", forRow[string]("answer "))
-	SealedMails              = sealedColumn("mail_outbox", "id", "message", func(int64) string { return "mail" })
-	SealedPrivateKeys        = sealedColumn("signing_keys", "kid", "private_key", forRow[string]("signing key "))
+	// A restored secret is sealed anew, so that none escapes between the two.
+	SealedRemovedSecrets  = sealedColumn("removed_secrets", "id", "value", forRow[int64]("agent secret "))
+	SealedSessionKeys     = sealedColumn("sessions", "id", "key", forRow[int64]("session "))
+	SealedProviderSecrets = sealedColumn("identity_providers", "id", "client_secret", forRow[int64]("identity provider "))
+	SealedIDTokens        = sealedColumn("provider_sessions", "session_id", "id_token", forRow[int64]("id token "))
+	SealedRequests        = sealedColumn("idempotency_keys", "id", "request", forRow[string]("request "))
+	SealedAnswers         = sealedColumn("idempotency_keys", "id", "answer", forRow[string]("answer "))
+	SealedMails           = sealedColumn("mail_outbox", "id", "message", func(int64) string { return "mail" })
+	SealedPrivateKeys     = sealedColumn("signing_keys", "kid", "private_key", forRow[string]("signing key "))
 )
 
 var sealedColumns []interface {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 )
 
 // Seed is a synthetic tree, for load tests: each company has Fanout children, level by level,
@@ -137,10 +136,11 @@ func (t seeding) make(ctx context.Context) error {
 
 // copyCompanies makes companies by COPY. Company n, counted from 0, hangs below company n/Fanout-1; the first ones below the top.
 func (t seeding) copyCompanies(ctx context.Context, tx *sqlx.Tx, from, to int) error {
-	st, err := tx.PrepareContext(ctx, pq.CopyIn("customers", "id", "parent_id", "name", "region_id", "can_add_customers", "descendants_can_add"))
+	st, err := tx.PrepareContext(ctx, `COPY customers (id, parent_id, name, region_id, can_add_customers, descendants_can_add) FROM STDIN`)
 	if err != nil {
 		return err
 	}
+	defer func() { _ = st.Close() }()
 	for n := from; n < to; n++ {
 		parent := t.top
 		if n >= t.Fanout {
@@ -150,10 +150,8 @@ func (t seeding) copyCompanies(ctx context.Context, tx *sqlx.Tx, from, to int) e
 			return err
 		}
 	}
-	if _, err := st.ExecContext(ctx); err != nil {
-		return err
-	}
-	return st.Close()
+	_, err = st.ExecContext(ctx) // ends it
+	return err
 }
 
 // staff gives so many companies, from one on, accounts, users and permissions.

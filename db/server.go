@@ -2,9 +2,13 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
+
+	"canopy/internal/pgconn"
 )
 
 // Server is what a database server says of itself, for who looks a deployment over.
@@ -82,6 +86,38 @@ func Examine(ctx context.Context, url string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return examine(ctx, pool)
+}
+
+// Examined is what came of examining a server of several.
+type Examined struct {
+	Name string
+	*Server
+	Err error
+}
+
+// ExamineReplicas looks each of the servers over that ReadFrom would have answer reads.
+func ExamineReplicas(ctx context.Context, url string) (list []Examined, err error) {
+	hosts, err := pgconn.Followers(url)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hosts {
+		one := Examined{Name: h.Name}
+		pool := sqlx.NewDb(sql.OpenDB(h), "postgres")
+		Options{MaxConns: 2}.bound(pool)
+		if one.Err = pgconn.CheckPooler(ctx, pool.DB); one.Err != nil {
+			_ = pool.Close()
+		} else {
+			one.Server, one.Err = examine(ctx, pool)
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// examine closes the pool.
+func examine(ctx context.Context, pool *sqlx.DB) (*Server, error) {
 	defer func() { _ = pool.Close() }()
 	s := &Server{Known: schemaVersion()}
 	if err := pool.GetContext(ctx, s, qServer); err != nil {

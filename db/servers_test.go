@@ -176,7 +176,7 @@ func write(ctx context.Context, s *db.Store) error {
 }
 
 // open opens a store, which is closed with the test.
-func open(t *testing.T, url string) *db.Store {
+func open(t testing.TB, url string) *db.Store {
 	t.Helper()
 	s, err := db.Open(t.Context(), url, db.Options{})
 	if err != nil {

@@ -4,7 +4,9 @@
 package db
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
@@ -43,10 +45,12 @@ type Store struct {
 	branches *branches
 	// placings are companies that are read together, by the scope of those who ask; a transaction reads for itself.
 	placings *share.Batches[access.Scope, *placing]
+	// replicas answer what is read in the contexts of Reading; nil where there are none.
+	replicas *replicas
 }
 
-// Close closes the pool.
-func (s *Store) Close() error { return s.pool.Close() }
+// Close closes the pools.
+func (s *Store) Close() error { return errors.Join(s.replicas.end(), s.pool.Close()) }
 
 // Executed counts the statements that were run since the store was opened, BEGIN and COMMIT among them.
 func (s *Store) Executed() int64 { return s.executed.Load() }
@@ -163,26 +167,18 @@ func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
 
 // list reads all rows into dst, a pointer to a slice.
 func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
-	leave, err := s.turn(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
 	span := trace(ctx, statements[q])
-	err = translate(ctx, s.run().SelectContext(ctx, dst, statements[q], args...))
+	err := s.read(ctx, onlyRead()[q], dst, func(ctx context.Context, from runner) error {
+		return from.SelectContext(ctx, dst, statements[q], args...)
+	})
 	span.end(err)
 	return err
 }
 
 // composed reads all rows of a statement that was put together for what is asked into dst, a pointer to a slice.
 func (s *Store) composed(ctx context.Context, dst any, text string, args ...any) error {
-	leave, err := s.turn(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
 	span := trace(ctx, text)
-	err = translate(ctx, s.run().SelectContext(pgconn.Composed(ctx), dst, text, args...))
+	err := s.read(pgconn.Composed(ctx), true, dst, func(ctx context.Context, from runner) error { return from.SelectContext(ctx, dst, text, args...) })
 	span.end(err)
 	return err
 }
@@ -215,22 +211,76 @@ func (s *Store) must(ctx context.Context, q query, args ...any) error {
 
 // stream reads rows one by one, so that a list of any length needs no memory of its own. The
 // error of each ends it.
-func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, args ...any) (err error) {
-	span := trace(ctx, statements[q])
-	defer func() { span.end(err) }()
-	rows, err := s.run().QueryxContext(ctx, statements[q], args...)
-	if err != nil {
-		return translate(ctx, err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, args ...any) error {
+	return s.eachRow(ctx, func(rows *sqlx.Rows) error {
 		row := new(T)
 		if err := rows.StructScan(row); err != nil {
 			return translate(ctx, err)
 		}
-		if err := each(row); err != nil {
-			return err
+		return each(row)
+	}, q, args...)
+}
+
+// eachRow gives the rows of a statement as they come.
+func (s *Store) eachRow(ctx context.Context, each func(*sqlx.Rows) error, q query, args ...any) error {
+	span := trace(ctx, statements[q])
+	w := walk{each: each, text: statements[q], args: args}
+	done, err := s.atReplica(ctx, onlyRead()[q], w.fresh, w.over)
+	if !done {
+		err = translate(ctx, w.over(ctx, s.run()))
+	}
+	span.end(err)
+	return cmp.Or(w.ended, err)
+}
+
+// eachUnhurried is eachRow without the statement timeout.
+func (s *Store) eachUnhurried(ctx context.Context, each func(*sqlx.Rows) error, q query, args ...any) error {
+	w := walk{each: each, text: statements[q], args: args}
+	done, err := s.atReplica(ctx, onlyRead()[q], w.fresh, func(ctx context.Context, from runner) error {
+		return unhurried(ctx, from.(*sqlx.Conn), w.over)
+	})
+	if !done {
+		err = s.withoutTimeout(ctx, func(tx *Store) error { return translate(ctx, w.over(ctx, tx.run())) })
+	}
+	return cmp.Or(w.ended, err)
+}
+
+// unhurried does something in a transaction of a connection without the statement timeout.
+func unhurried(ctx context.Context, conn *sqlx.Conn, do func(context.Context, runner) error) error {
+	tx, err := conn.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(ctx, statements[qNoTimeout]); err != nil {
+		return err
+	}
+	return do(ctx, tx)
+}
+
+// walk gives the rows of a statement to each, whose error, ended, ends it.
+type walk struct {
+	each  func(*sqlx.Rows) error
+	text  string
+	args  []any
+	begun bool
+	ended error
+}
+
+// fresh tells that no row was given yet.
+func (w *walk) fresh() bool { return !w.begun }
+
+func (w *walk) over(ctx context.Context, from runner) error {
+	rows, err := from.QueryxContext(ctx, w.text, w.args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		w.begun = true
+		if w.ended = w.each(rows); w.ended != nil {
+			return nil
 		}
 	}
-	return translate(ctx, rows.Err())
+	return rows.Err()
 }

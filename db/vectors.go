@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // The vectors of a document's chunks are stored in blocks. Those of documents that an earlier release has processed are
@@ -112,22 +114,12 @@ func (s *Store) streamOf(ctx context.Context, documents map[int64]int64, scan []
 	for id, revision := range documents {
 		ids, revisions = append(ids, id), append(revisions, revision)
 	}
-	return s.withoutTimeout(ctx, func(s *Store) error {
-		rows, err := s.run().QueryContext(ctx, statements[q], append([]any{ids, revisions}, more...)...)
-		if err != nil {
+	return s.eachUnhurried(ctx, func(rows *sqlx.Rows) error {
+		if err := rows.Scan(scan...); err != nil {
 			return translate(ctx, err)
 		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			if err := rows.Scan(scan...); err != nil {
-				return translate(ctx, err)
-			}
-			if err := each(); err != nil {
-				return err
-			}
-		}
-		return translate(ctx, rows.Err())
-	})
+		return each()
+	}, q, append([]any{ids, revisions}, more...)...)
 }
 
 // rawBytes takes a bytea column without a copy of its own.

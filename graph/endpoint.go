@@ -76,7 +76,7 @@ func (e *endpoint) extensions() []graphql.HandlerExtension {
 	if o.Introspection {
 		list = append(list, extension.Introspection{})
 	}
-	return append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: e.resolver.Rates}, newTurns())
+	return append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: e.resolver.Rates}, newTurns(), reads{})
 }
 
 // quietRules are the rules of validation without "Did you mean", which tells of the schema where

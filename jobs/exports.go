@@ -116,6 +116,7 @@ func (e *export) make(ctx context.Context, to io.Writer) (err error) {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
+	ctx = db.ReadingMuch(ctx)
 	e.out = archive.NewWriter(to, e.row.CustomerID, e.row.CreatedAt.UTC())
 	done := int64(0)
 	err = e.store.Below(ctx, e.row.CustomerID, func(id, of int64) error {

@@ -2,6 +2,9 @@ package jobs
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -16,13 +19,19 @@ type turns[T any] struct {
 	release func(context.Context, []T) error
 	// sort has the work of suspended companies wait, and takes the others' back; nil where no work does.
 	sort func(context.Context) error
+	// stop, where there is one, has a place go on with what is handed out next until it is closed.
+	stop <-chan struct{}
 
 	queue string
 	// each is how many places a worker has. places are those of all workers when the queue was looked at
 	// last; 0 when it was full then.
-	each, places int
-	looked       time.Time
+	each   int
+	places atomic.Int64
+	looked time.Time
 }
+
+// goOnFor is how long a place goes on by itself: what it works on meanwhile stands in the queue as the task that it began with.
+const goOnFor = 30 * time.Second
 
 // line completes a line whose rows are handed out by turns: when a task is done there is a place for another.
 func (t *turns[T]) line(l line) line {
@@ -36,9 +45,61 @@ func (t *turns[T]) line(l line) line {
 			default: // the relay is about to look
 			}
 		}()
-		return handler.ProcessTask(ctx, task)
+		err := handler.ProcessTask(ctx, task)
+		if err != nil || t.stop == nil {
+			return err
+		}
+		return t.goOn(ctx, task, handler)
 	})
 	return l
+}
+
+// goOn works on what is handed out next, until there is nothing more or something fails. By the queue it would come when that is looked at again:
+// short work would wait for longer than it takes.
+func (t *turns[T]) goOn(ctx context.Context, first *asynq.Task, handler asynq.Handler) error {
+	more := 0
+	for begun := time.Now(); time.Since(begun) < goOnFor; more++ {
+		task := t.next(ctx)
+		if task == nil {
+			break
+		}
+		if err := handler.ProcessTask(ctx, task); err != nil {
+			return fmt.Errorf("%w (%s)", err, task.Payload())
+		}
+	}
+	if more > 0 {
+		say(first, fmt.Sprintf("It is done, and %d that were handed out after it.", more))
+	}
+	return nil
+}
+
+// next gives the first of what is handed out now, and leaves the others to the queue; nil where there is nothing, or the worker stops.
+func (t *turns[T]) next(ctx context.Context) (task *asynq.Task) {
+	select {
+	case <-t.stop:
+		return nil
+	case <-ctx.Done():
+		return nil
+	default:
+	}
+	due, err := t.handOut(ctx)
+	if err == nil && len(due) > 0 {
+		task, err = t.task(due[0])
+		err = errors.Join(err, enqueue(ctx, t.relay, due[1:], t.task, t.release))
+	}
+	if err != nil {
+		t.log.WarnContext(ctx, "a place could not hand on its rows", "outbox", t.queue, "error", err)
+	}
+	return task
+}
+
+// handOut leases what there is room for.
+func (t *turns[T]) handOut(ctx context.Context) ([]T, error) {
+	places := int(t.places.Load())
+	if places == 0 {
+		return nil, nil
+	}
+	return t.lease(ctx, places, leaseTime)
 }
 
 // look hands out what there is room for: what was put down, what is to be tried again, and what a worker
@@ -49,10 +110,7 @@ func (t *turns[T]) look(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	if t.places == 0 {
-		return relayEvery, nil
-	}
-	due, err := t.lease(ctx, t.places, leaseTime)
+	due, err := t.handOut(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -80,9 +138,11 @@ func (t *turns[T]) count() error {
 	if err != nil {
 		return err
 	}
-	if t.places = t.each * workers; waiting > t.places {
-		t.places = 0
+	places := t.each * workers
+	if waiting > places {
+		places = 0
 	}
+	t.places.Store(int64(places))
 	t.looked = time.Now()
 	return nil
 }

@@ -49,6 +49,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"forget old limit notices":       w.Store.SweepLimitNotices,
 		"forget old holds":               w.Store.SweepDeliveryHolds,
 		"forget old webhook secrets":     func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetDestinationSecrets) },
+		"forget removed secrets":         func(ctx context.Context) error { return forgetBatches(ctx, w.Store.EraseSecrets) },
 		"forget old deliveries":          w.forgetDeliveries,
 		"forget old runs":                w.forgetRuns,
 		"forget old audit events":        w.forgetAuditEvents,

@@ -128,7 +128,9 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 		w.Log.WarnContext(ctx, "no mail server is configured (CANOPY_SMTP_URL): mails wait in the outbox")
 	}
 	if w.Documents != nil {
-		documents := turns[db.DueDocument]{relay: r, lease: w.Store.LeaseDocuments, task: documentTask, release: w.Store.ReleaseDocuments, sort: w.Store.SortDocuments}
+		documents := turns[db.DueDocument]{
+			relay: r, lease: w.Store.LeaseDocuments, task: documentTask, release: w.Store.ReleaseDocuments, sort: w.Store.SortDocuments, stop: ctx.Done(),
+		}
 		exports := turns[db.DueExport]{relay: r, lease: w.Store.LeaseExports, task: exportTask, release: w.Store.ReleaseExports}
 		list = append(list, documents.line(line{
 			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces, every: checkSoon,

@@ -254,6 +254,15 @@ func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*De
 	return out, err
 }
 
+// DeletedContexts are the contexts of the token's account that the caller can bring back, the one that was deleted last first.
+func (q Query) DeletedContexts(ctx context.Context) ([]*db.Deleted, error) {
+	c, err := q.may(ctx, rule.DeletedContexts)
+	if err != nil {
+		return nil, err
+	}
+	return q.Store.DeletedContexts(ctx, c.desk())
+}
+
 // RestoreContextInput is a removed context to bring back.
 type RestoreContextInput struct{ ID globalid.ID }
 
@@ -378,4 +387,12 @@ func (e AccountEdges) Contexts(ctx context.Context, obj *db.Account, filter *Con
 		return nil, problem.Denied("the token does not serve the contexts of the account %d: a token for that account does", obj.ID)
 	}
 	return e.contextPage(ctx, c, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
+}
+
+// DeletedDocuments are the context's documents that can be brought back.
+func (e ContextEdges) DeletedDocuments(ctx context.Context, obj *db.Context) ([]*db.Deleted, error) {
+	if _, err := e.may(ctx, rule.ContextDeletedDocuments); err != nil {
+		return nil, err
+	}
+	return obj.DeletedDocuments(ctx, e.Store)
 }

@@ -63,6 +63,19 @@ func (q Query) ListChunks(ctx context.Context, documentID globalid.ID, l Listing
 	return listAll(ctx, q.Resolver, c, asked{list: db.Chunks}, l, within(q.Store, d.Chunks), each)
 }
 
+// ListDeletedDocuments gives the documents of a context that can be brought back, the one that was deleted last first.
+func (q Query) ListDeletedDocuments(ctx context.Context, contextID globalid.ID) ([]*db.Deleted, error) {
+	c, err := q.may(ctx, rule.ContextDeletedDocuments)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.aContext(ctx, c, contextID, "contextId")
+	if err != nil {
+		return nil, err
+	}
+	return row.DeletedDocuments(ctx, q.Store)
+}
+
 func (r *Resolver) listDocuments(ctx context.Context, c *caller, filter *DocumentFilter, l Listing, also []db.Term, each func(*db.Document, paging.Cursor) error) error {
 	return listAll(ctx, r, c, asked{list: db.Documents, filter: filter, also: also}, l,
 		within(c.desk(), r.Store.FindDocuments), each)
@@ -73,22 +86,92 @@ type DeleteDocumentInput struct {
 	ID        globalid.ID
 	ContextID *globalid.ID
 	IfVersion *int
+	// Restorable has it kept for a time, in which it can be brought back.
+	Restorable *bool
 }
 
 // DeleteDocumentPayload is what DeleteDocument removed.
 type DeleteDocumentPayload struct{ DeletedID globalid.ID }
 
-// DeleteDocument removes a document, its chunks and, by a job, its original.
+// DeleteDocument removes a document, its chunks and, by a job, its original; a restorable one 30 days later.
 func (m Mutation) DeleteDocument(ctx context.Context, in DeleteDocumentInput) (*DeleteDocumentPayload, error) {
 	out := &DeleteDocumentPayload{}
 	err := m.changeDocument(ctx, rule.DeleteDocument, in.ID, in.ContextID, audit.DocumentDeleted, func(tx *db.Store, ch *changes, d *db.Document) (*db.Document, error) {
 		if err := unchanged(d.Version, in.IfVersion); err != nil {
 			return nil, err
 		}
-		out.DeletedID, ch.work = d.GlobalID(), true
+		out.DeletedID = d.GlobalID()
+		if or(in.Restorable, false) {
+			return nil, tx.HideDocument(ctx, d)
+		}
+		ch.work = true
 		return nil, tx.DeleteDocument(ctx, d)
 	})
 	return out, err
+}
+
+// RestoreDocumentInput is a removed document to bring back.
+type RestoreDocumentInput struct{ ID globalid.ID }
+
+// RestoreDocumentPayload is what RestoreDocument brought back.
+type RestoreDocumentPayload struct{ Document *db.Document }
+
+// RestoreDocument brings a document back to its context that was removed as restorable within the last 30 days. It has another number
+// where a document of its name was uploaded meanwhile and has got its own.
+func (m Mutation) RestoreDocument(ctx context.Context, in RestoreDocumentInput) (*RestoreDocumentPayload, error) {
+	c, err := m.may(ctx, rule.RestoreDocument)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("Document", "id")
+	if err != nil {
+		return nil, err
+	}
+	out := &RestoreDocumentPayload{}
+	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		// The context is held first, as by an upload.
+		home, err := tx.RemovedHome(ctx, c.desk(), id)
+		if err != nil {
+			return missing(err, "deleted document", id)
+		}
+		into, err := tx.ContextForUpdate(ctx, c.desk(), home)
+		if err != nil {
+			return missing(err, "deleted document", id)
+		}
+		d, err := tx.RemovedDocumentForUpdate(ctx, c.desk(), id)
+		if err != nil {
+			return missing(err, "deleted document", id)
+		}
+		if out.Document, err = bringBack(ctx, tx, into, d); err != nil {
+			return err
+		}
+		ch.tellDocuments(home, id)
+		return ch.audit(c.CustomerID, audit.DocumentRestored, out.Document, audit.Created(out.Document))
+	})
+}
+
+// bringBack puts a removed document back into its context, as long as it has room, with a number that no other document of its name has.
+func bringBack(ctx context.Context, tx *db.Store, into *db.Context, d *db.Document) (*db.Document, error) {
+	stored, err := into.Stored(ctx, tx, d.OriginalName)
+	if err != nil {
+		return nil, err
+	}
+	if stored.Size+d.Size > into.MaxSize {
+		return nil, errTooLarge
+	}
+	taken, err := into.NameTaken(ctx, tx, d.OriginalName, d.NameIndex)
+	if err != nil {
+		return nil, err
+	}
+	row, err := tx.RestoreDocument(ctx, d, into.ID)
+	if err != nil || !taken {
+		return row, err
+	}
+	name := row.DisplayName
+	if name == displayName(row.OriginalName, row.NameIndex) { // nobody has given it another one
+		name = displayName(row.OriginalName, stored.NextIndex)
+	}
+	return tx.NameDocument(ctx, row.ID, stored.NextIndex, name)
 }
 
 // UpdateDocumentInput is a change of a document. What is left out is kept; Attributes replace all that there are.

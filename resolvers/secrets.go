@@ -50,6 +50,19 @@ func (q Query) ListSecrets(ctx context.Context, id *globalid.ID, after paging.Cu
 	return q.Store.StreamSecrets(ctx, customer.ID, lastID(after), limit, each)
 }
 
+// ListDeletedSecrets gives the secrets of a company within reach that can be brought back, the one that was deleted last first.
+func (q Query) ListDeletedSecrets(ctx context.Context, id *globalid.ID) ([]*db.Deleted, error) {
+	c, err := q.may(ctx, rule.CustomerDeletedSecrets)
+	if err != nil {
+		return nil, err
+	}
+	customer, err := q.customer(ctx, c, id, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	return customer.DeletedSecrets(ctx, q.Store)
+}
+
 // CreateSecretInput is a new secret of a company.
 type CreateSecretInput struct {
 	CustomerID *globalid.ID
@@ -78,16 +91,8 @@ func (m Mutation) CreateSecret(ctx context.Context, in CreateSecretInput) (*Crea
 	}
 	out := &CreateSecretPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		// The company's row is held, so that its secrets are counted once at a time.
-		if _, err := tx.CustomerForUpdate(ctx, c.Scope(), customer.ID); err != nil {
-			return c.unreached(err, "company", customer.ID)
-		}
-		n, err := tx.SecretCount(ctx, customer.ID)
-		if err != nil {
+		if err := m.roomForSecret(ctx, tx, c, customer.ID); err != nil {
 			return err
-		}
-		if n >= maxSecrets {
-			return problem.Bad("a company has at most %d secrets", maxSecrets).With("too_many_secrets")
 		}
 		row, err := tx.InsertSecret(ctx, customer.ID, in.Name)
 		if err != nil {
@@ -99,6 +104,22 @@ func (m Mutation) CreateSecret(ctx context.Context, in CreateSecretInput) (*Crea
 		return ch.audit(customer.ID, audit.SecretCreated, out.Secret, audit.Created(out.Secret).Secret("value", false, true))
 	})
 	return out, err
+}
+
+// roomForSecret refuses one more secret of a company that has as many as it may. The company's row is held, so that they are counted once
+// at a time.
+func (m Mutation) roomForSecret(ctx context.Context, tx *db.Store, c *caller, customerID int64) error {
+	if _, err := tx.CustomerForUpdate(ctx, c.Scope(), customerID); err != nil {
+		return c.unreached(err, "company", customerID)
+	}
+	n, err := tx.SecretCount(ctx, customerID)
+	if err != nil {
+		return err
+	}
+	if n >= maxSecrets {
+		return problem.Bad("a company has at most %d secrets", maxSecrets).With("too_many_secrets")
+	}
+	return nil
 }
 
 // secretName checks the name by which diagrams read a secret.
@@ -171,16 +192,17 @@ func (m Mutation) UpdateSecret(ctx context.Context, in UpdateSecretInput) (*Upda
 	return out, err
 }
 
-// DeleteSecretInput names a secret to remove.
+// DeleteSecretInput names a secret to remove; with Restorable it can be brought back for a time.
 type DeleteSecretInput struct {
-	ID        globalid.ID
-	IfVersion *int
+	ID         globalid.ID
+	IfVersion  *int
+	Restorable *bool
 }
 
 // DeleteSecretPayload tells what DeleteSecret removed.
 type DeleteSecretPayload struct{ DeletedID globalid.ID }
 
-// DeleteSecret removes a secret. A step that uses it fails from then on.
+// DeleteSecret removes a secret, a restorable one 30 days later for good. A step that uses it fails from then on, and its name is free.
 func (m Mutation) DeleteSecret(ctx context.Context, in DeleteSecretInput) (*DeleteSecretPayload, error) {
 	out := &DeleteSecretPayload{}
 	err := m.changeSecret(ctx, rule.DeleteSecret, in.ID, audit.SecretDeleted, func(tx *db.Store, row *db.Secret) (audit.Changes, error) {
@@ -188,9 +210,72 @@ func (m Mutation) DeleteSecret(ctx context.Context, in DeleteSecretInput) (*Dele
 			return audit.Changes{}, err
 		}
 		out.DeletedID = row.GlobalID()
-		return audit.Removed(row).Secret("value", true, false), tx.DeleteSecret(ctx, row.ID)
+		what := audit.Removed(row).Secret("value", true, false)
+		if or(in.Restorable, false) {
+			return what, hideSecret(ctx, tx, row)
+		}
+		return what, tx.DeleteSecret(ctx, row.ID)
 	})
 	return out, err
+}
+
+// hideSecret keeps a secret for RestoreSecret.
+func hideSecret(ctx context.Context, tx *db.Store, row *db.Secret) error {
+	n, err := tx.RemovedSecretCount(ctx, row.CustomerID)
+	if err != nil {
+		return err
+	}
+	if n >= db.MaxDeleted {
+		return problem.Bad("a company keeps at most %d deleted secrets; delete this one for good", db.MaxDeleted).With("too_many_secrets")
+	}
+	return tx.HideSecret(ctx, row.ID)
+}
+
+// RestoreSecretInput is a removed secret to bring back, under its name or another one.
+type RestoreSecretInput struct {
+	ID   globalid.ID
+	Name *string
+}
+
+// RestoreSecretPayload is what RestoreSecret brought back.
+type RestoreSecretPayload struct{ Secret *db.Secret }
+
+// RestoreSecret brings a secret back, with its value, that was removed as restorable within the last 30 days. A name that was given
+// again meanwhile stays with whom it was given to: the secret then needs another one.
+func (m Mutation) RestoreSecret(ctx context.Context, in RestoreSecretInput) (*RestoreSecretPayload, error) {
+	c, err := m.may(ctx, rule.RestoreSecret)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("Secret", "id")
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	if in.Name != nil {
+		v.secretName("name", *in.Name)
+	}
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	out := &RestoreSecretPayload{}
+	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		row, err := tx.RemovedSecretForUpdate(ctx, c.Scope(), id)
+		if err != nil {
+			return c.unreached(err, "deleted secret", id)
+		}
+		if err := m.roomForSecret(ctx, tx, c, row.CustomerID); err != nil {
+			return err
+		}
+		value, err := outbox.OpenSecret(m.Box, row.ID, row.Value)
+		if err != nil {
+			return err
+		}
+		if out.Secret, err = tx.RestoreSecret(ctx, row.ID, or(in.Name, row.Name), outbox.SealSecret(m.Box, row.ID, value)); err != nil {
+			return secretNameTaken(err)
+		}
+		return ch.audit(row.CustomerID, audit.SecretRestored, out.Secret, audit.Created(out.Secret).Secret("value", false, true))
+	})
 }
 
 // changeSecret changes one secret of a company within reach.
@@ -230,4 +315,12 @@ func (e CustomerEdges) Secrets(ctx context.Context, obj *db.Customer) ([]*db.Sec
 		return nil, err
 	}
 	return obj.Secrets(ctx, e.Store)
+}
+
+// DeletedSecrets are the company's secrets that can be brought back.
+func (e CustomerEdges) DeletedSecrets(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error) {
+	if _, err := e.may(ctx, rule.CustomerDeletedSecrets); err != nil {
+		return nil, err
+	}
+	return obj.DeletedSecrets(ctx, e.Store)
 }

@@ -212,6 +212,19 @@ func (r *Resolver) person(ctx context.Context, need *rule.Rule) (*caller, error)
 // MeEdges resolves what belongs to the caller alone.
 type MeEdges struct{ *Resolver }
 
+// HasPassword tells whether the person who has logged in has a password; false for an API key.
+func (e MeEdges) HasPassword(ctx context.Context, _ *Me) (bool, error) {
+	c, err := e.may(ctx, rule.MeHasPassword)
+	if err != nil || !c.Login() {
+		return false, err
+	}
+	own, err := e.Store.Credentials(ctx, c.Email)
+	if err != nil {
+		return false, err
+	}
+	return own.PasswordHash != nil, nil
+}
+
 // Sessions are the live sessions of the person who has logged in, by id; none for an API key.
 func (e MeEdges) Sessions(ctx context.Context, _ *Me) ([]*db.Session, error) {
 	c, err := e.may(ctx, rule.MeSessions)

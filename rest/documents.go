@@ -88,9 +88,10 @@ func (q *listDocumentsOf) Resolve(hc huma.Context) []error {
 	return nil
 }
 
-type documentPath struct {
+type deleteDocumentInput struct {
 	ContextPath
-	DocID int64 `path:"docId" doc:"The document's id"`
+	DocID      int64 `path:"docId" doc:"The document's id"`
+	Restorable bool  `query:"restorable" doc:"Keeps it for 30 days, in which it can be restored; until then it counts against the limits"`
 }
 
 func (a *api) registerDocuments() {
@@ -106,13 +107,42 @@ func (a *api) registerDocuments() {
 	add(a, operation{
 		id: "deleteDocument", conditions: byMatch, rule: rule.DeleteDocument, method: http.MethodDelete, path: "/context/documents/{contextId}/{docId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound}, status: http.StatusOK, names: map[string]string{"id": "docId"},
-		summary: "Delete a document", description: "Removes the document and its embeddings.",
-	}, func(ctx context.Context, in *documentPath) (*one[gone], error) {
+		summary: "Delete a document", description: "Removes the document and its embeddings: for good, or, with restorable, so that it can be restored for 30 days.",
+	}, func(ctx context.Context, in *deleteDocumentInput) (*one[gone], error) {
 		within := in.id()
-		_, err := a.mutations().DeleteDocument(ctx, resolvers.DeleteDocumentInput{ID: globalid.ID{Int: in.DocID}, ContextID: &within, IfVersion: ifMatch(ctx)})
+		_, err := a.mutations().DeleteDocument(ctx, resolvers.DeleteDocumentInput{
+			ID: globalid.ID{Int: in.DocID}, ContextID: &within, IfVersion: ifMatch(ctx), Restorable: &in.Restorable,
+		})
 		return &one[gone]{gone{true}}, err
 	})
+	a.registerDeletedDocuments()
 	a.registerContextSearch()
+}
+
+// registerDeletedDocuments registers what leads to documents and contexts that were deleted, and brings documents back.
+func (a *api) registerDeletedDocuments() {
+	add(a, operation{
+		id: "listDeletedContexts", rule: rule.DeletedContexts, method: http.MethodGet, path: "/context/deleted", tag: tagContexts,
+		summary: "List the deleted contexts", description: "Those of the token's account that the caller can restore, the one that was deleted last first; at most 200.",
+	}, func(ctx context.Context, _ *struct{}) (*one[[]deleted], error) {
+		return deletedAnswer(a.queries().DeletedContexts(ctx))
+	})
+	add(a, operation{
+		id: "listDeletedDocuments", rule: rule.ContextDeletedDocuments, method: http.MethodGet, path: "/context/documents/{contextId}/deleted", tag: tagContexts, errors: []int{http.StatusNotFound},
+		summary: "List the deleted documents of a context", description: "Those that can be restored, the one that was deleted last first; at most 200.",
+	}, func(ctx context.Context, in *ContextPath) (*one[[]deleted], error) {
+		return deletedAnswer(a.queries().ListDeletedDocuments(ctx, in.id()))
+	})
+	add(a, operation{
+		id: "restoreDocument", rule: rule.RestoreDocument, method: http.MethodPost, path: "/v1/documents/{id}/restore", tag: tagContexts, errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge},
+		summary: "Restore a deleted document", description: "Brings a document back to its context, with its chunks, that was deleted as a restorable one within the last 30 days.", status: http.StatusOK,
+	}, func(ctx context.Context, in *DocumentPath) (*tagged[trainingDocument], error) {
+		out, err := a.mutations().RestoreDocument(ctx, resolvers.RestoreDocumentInput{ID: in.id()})
+		if err != nil {
+			return nil, err
+		}
+		return tag(ctx, out.Document.Version, documentOf(out.Document))
+	})
 }
 
 // uploadInput is a request whose body is streamed.

@@ -19,6 +19,7 @@ type usage struct {
 	Name      quota.Name        `json:"name" doc:"What is counted"`
 	Used      int64             `json:"used" doc:"How much there is, or was done in the time at hand"`
 	Limit     *int64            `json:"limit" doc:"The smallest of the company's own limit and those of the companies above; null where there is none"`
+	Own       *int64            `json:"own" doc:"The limit that was set for the company itself, whether it is the smallest or not; null where none was. A company right below the root has the platform's default then"`
 	LimitedBy *ancestorCustomer `json:"limitedBy"`
 }
 
@@ -106,7 +107,7 @@ func (a *api) usage(ctx context.Context, rows []*db.Usage) (*one[[]usage], error
 		if err != nil {
 			return nil, err
 		}
-		list[i] = usage{Name: u.Name, Used: u.Used, Limit: u.Limit}
+		list[i] = usage{Name: u.Name, Used: u.Used, Limit: u.Limit, Own: u.Own}
 		if by != nil {
 			shown := ancestorOf(by)
 			list[i].LimitedBy = &shown

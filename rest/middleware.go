@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/intake"
 	"canopy/internal/problem"
@@ -49,6 +50,9 @@ func (a *api) authenticate(hc huma.Context, next func(huma.Context)) {
 	}
 	p := access.PrincipalOf(ctx)
 	web.TellCaller(ctx, p.CustomerID, p.UserID, p.ClientID)
+	if hc.Method() == http.MethodGet {
+		ctx = db.Reading(ctx)
+	}
 	next(huma.WithContext(hc, ctx))
 }
 

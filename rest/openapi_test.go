@@ -70,6 +70,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"POST /v1/outbound-webhooks/destinations/{id}/recover": true, "POST /v1/outbound-webhooks/destinations/{id}/restore": true, "GET /v1/outbound-webhooks/deliveries": true,
 		"GET /v1/outbound-webhooks/deliveries/{id}": true, "POST /v1/outbound-webhooks/deliveries/{id}/resend": true,
 		"GET /v1/secrets": true, "POST /v1/secrets": true, "GET /v1/secrets/{id}": true, "PUT /v1/secrets/{id}": true, "DELETE /v1/secrets/{id}": true,
+		"GET /v1/secrets/deleted": true, "POST /v1/secrets/{id}/restore": true,
 		"POST /tenant/customer/{cid}/export": true, "GET /tenant/export/{id}": true, "GET /tenant/export/{id}/archive": false,
 		"POST /tenant/customer/{cid}/move": true, "GET /tenant/search": true,
 		"GET /tenant/usage": true, "GET /tenant/usage/{cid}": true, "PUT /tenant/limits/{cid}": true,
@@ -86,6 +87,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /v1/contexts/{id}/queries": true, "GET /v1/contexts/{id}/settings": true, "PUT /v1/contexts/{id}/settings": true, "POST /v1/contexts/{id}/reprocess": true, "POST /v1/contexts/search": true,
 		"GET /context/document/{id}": true, "GET /context/document/{id}/original": true, "GET /v1/documents/{id}/original": false,
 		"GET /v1/documents": true, "GET /v1/documents/{id}": true, "PUT /v1/documents/{id}": true, "GET /v1/documents/{id}/chunks": true, "POST /v1/documents/{id}/reprocess": true,
+		"POST /v1/documents/{id}/restore": true, "GET /context/documents/{contextId}/deleted": true, "GET /context/deleted": true,
 		"POST /v1/users/bulk": true, "POST /v1/users/bulk/remove": true, "POST /v1/permissions/bulk": true,
 		"GET /v1/keys": true, "POST /v1/keys": true, "GET /v1/keys/{id}": true, "DELETE /v1/keys/{id}": true, "POST /v1/keys/{id}/rotate": true,
 	}

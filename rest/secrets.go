@@ -48,6 +48,18 @@ type updateSecretInput struct {
 	} `nameHint:"UpdateSecretRequest"`
 }
 
+type deleteSecretInput struct {
+	SecretPath
+	Restorable bool `query:"restorable" doc:"Keeps it, sealed, for 30 days, in which it can be restored; a company keeps at most 200"`
+}
+
+type restoreSecretInput struct {
+	SecretPath
+	Body *struct {
+		Name *string `json:"name,omitempty" doc:"The name under which it comes back; the one that it had when left out"`
+	} `nameHint:"RestoreSecretRequest"`
+}
+
 func (a *api) registerSecrets() {
 	const path = "/v1/secrets"
 	notFound := []int{http.StatusNotFound}
@@ -91,9 +103,34 @@ func (a *api) registerSecrets() {
 	})
 	add(a, operation{
 		id: "deleteSecret", conditions: byMatch, rule: rule.DeleteSecret, method: http.MethodDelete, path: path + "/{id}", tag: tagSecrets, errors: notFound,
-		summary: "Delete a secret", description: "Removes a secret. Steps that use it fail from then on.",
-	}, func(ctx context.Context, in *SecretPath) (*struct{}, error) {
-		_, err := a.mutations().DeleteSecret(ctx, resolvers.DeleteSecretInput{ID: in.id(), IfVersion: ifMatch(ctx)})
+		summary: "Delete a secret", description: "Removes a secret, for good, or, with restorable, so that it can be restored for 30 days. Steps that use it fail from then on; its name is free.",
+	}, func(ctx context.Context, in *deleteSecretInput) (*struct{}, error) {
+		_, err := a.mutations().DeleteSecret(ctx, resolvers.DeleteSecretInput{ID: in.id(), IfVersion: ifMatch(ctx), Restorable: &in.Restorable})
 		return nil, err
+	})
+	a.registerDeletedSecrets(path, notFound)
+}
+
+// registerDeletedSecrets registers what leads to secrets that were deleted, and brings them back.
+func (a *api) registerDeletedSecrets(path string, notFound []int) {
+	add(a, operation{
+		id: "listDeletedSecrets", rule: rule.CustomerDeletedSecrets, method: http.MethodGet, path: path + "/deleted", tag: tagSecrets, errors: notFound,
+		summary: "List the deleted secrets of a company", description: "Those that can be restored, the one that was deleted last first; at most 200.",
+	}, func(ctx context.Context, in *DeletedOf) (*one[[]deleted], error) {
+		return deletedAnswer(a.queries().ListDeletedSecrets(ctx, idOf(in.CustomerID)))
+	})
+	add(a, operation{
+		id: "restoreSecret", rule: rule.RestoreSecret, method: http.MethodPost, path: path + "/{id}/restore", tag: tagSecrets, errors: notFound, status: http.StatusOK,
+		summary: "Restore a deleted secret", description: "Brings a secret back, with its value, that was deleted as a restorable one within the last 30 days. Where another secret has its name by now, it needs another one.",
+	}, func(ctx context.Context, in *restoreSecretInput) (*tagged[Secret], error) {
+		change := resolvers.RestoreSecretInput{ID: in.id()}
+		if in.Body != nil {
+			change.Name = in.Body.Name
+		}
+		out, err := a.mutations().RestoreSecret(ctx, change)
+		if err != nil {
+			return nil, err
+		}
+		return tag(ctx, out.Secret.Version, secretOf(out.Secret))
 	})
 }

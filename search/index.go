@@ -71,11 +71,21 @@ func wordsKey(row *db.Context) vector.Key {
 	return vector.Key{Context: row.ID, Model: lexical.For(row.EmbeddingModel).Name, Kind: vector.KindSparse}
 }
 
+// load loads an index from a replica, and from the primary where that ends before it is over.
+func load[T any](ctx context.Context, from func(context.Context) (T, int64, error)) (index T, at int64, err error) {
+	if index, at, err = from(db.ReadingMuch(ctx)); errors.Is(err, db.ErrAway) {
+		return from(db.Alone(ctx))
+	}
+	return index, at, err
+}
+
 // sparseIndex gives the index of a context's words.
 func (e *Engine) sparseIndex(ctx context.Context, row *db.Context) (*vector.Sparse, error) {
 	model := lexical.For(row.EmbeddingModel)
 	return index(ctx, e, row, wordsKey(row), func(ctx context.Context, from *vector.Sparse, at int64) (*vector.Sparse, int64, error) {
-		return e.loadSparse(ctx, row.ID, model, from, at)
+		return load(ctx, func(ctx context.Context) (*vector.Sparse, int64, error) {
+			return e.loadSparse(ctx, row.ID, model, from, at)
+		})
 	})
 }
 
@@ -121,7 +131,7 @@ func (e *Engine) denseIndex(ctx context.Context, row *db.Context) (*vector.Dense
 	}
 	key := vector.Key{Context: row.ID, Model: fmt.Sprintf("%s/%d", row.EmbeddingModel, row.Dimensions), Kind: vector.KindDense}
 	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Dense, at int64) (*vector.Dense, int64, error) {
-		return e.loadDense(ctx, row, from, at)
+		return load(ctx, func(ctx context.Context) (*vector.Dense, int64, error) { return e.loadDense(ctx, row, from, at) })
 	})
 }
 

@@ -71,6 +71,7 @@ func (b *bencher) deliveries() (rows []row, err error) {
 			measure func(name string) (row, error)
 		}{
 			{"deliveries: burst of 3,000 to one receiver", c.burst},
+			{fmt.Sprintf("deliveries: burst of %d events to %d destinations", spreadEvents, manyTargets), c.spread},
 			{fmt.Sprintf("deliveries: 3,000 events of %d clients, published and delivered", publishers), c.published},
 			{"deliveries: 30 events/s, commit to receiver", c.paced(30)},
 			{"deliveries: 200 events/s, commit to receiver", c.paced(200)},
@@ -202,20 +203,11 @@ func (c *courier) burst(name string) (row, error) {
 	return row{name: name, figure: fmt.Sprintf("%.0f/s, %d bytes of WAL each", best, wal), wanted: "≥ 2500/s"}, c.unsubscribe(id)
 }
 
-// published has clients emit 3,000 events side by side, and times them to the last outcome that is written down.
-func (c *courier) published(name string) (row, error) {
-	id, err := c.subscribe("ok", 0)
-	if err != nil {
-		return row{}, err
-	}
+// publish has clients emit so many events side by side.
+func (c *courier) publish(events int64) error {
 	var left atomic.Int64
-	left.Store(burstSize)
+	left.Store(events)
 	results := make(chan error, publishers)
-	before, err := c.processors()
-	if err != nil {
-		return row{}, err
-	}
-	begin := time.Now()
 	for range publishers {
 		go func() {
 			var err error
@@ -229,6 +221,21 @@ func (c *courier) published(name string) (row, error) {
 	for range publishers {
 		all = errors.Join(all, <-results)
 	}
+	return all
+}
+
+// published has clients emit 3,000 events side by side, and times them to the last outcome that is written down.
+func (c *courier) published(name string) (row, error) {
+	id, err := c.subscribe("ok", 0)
+	if err != nil {
+		return row{}, err
+	}
+	before, err := c.processors()
+	if err != nil {
+		return row{}, err
+	}
+	begin := time.Now()
+	all := c.publish(burstSize)
 	accepted := time.Since(begin)
 	if err := errors.Join(all, c.settle("", time.Minute)); err != nil {
 		return row{}, err

@@ -222,6 +222,16 @@ func TestDoctorBesideAStandby(t *testing.T) {
 		return len(found["replication"]) == 1 && found["replication"][0].Status == doctor.OK
 	})
 	expect(t, found, "replication", doctor.OK, "standbys: 1")
+	for url, wanted := range map[string]doctor.Finding{
+		standby.URL(): {Status: doctor.OK, Detail: "follows, and answers reads"},
+		server.URL():  {Status: doctor.Warning, Detail: "follows no server"},
+		"postgres://nobody@127.0.0.1:1/none?sslmode=disable": {Status: doctor.Warning, Detail: "does not answer"},
+	} {
+		settings["CANOPY_DATABASE_READ_URL"] = url
+		_, found = examined(t, settings)
+		expect(t, found, "replicas", wanted.Status, wanted.Detail)
+	}
+	delete(settings, "CANOPY_DATABASE_READ_URL")
 	settings["DATABASE_URL"] = standby.URL() + "&target_session_attrs=any"
 	code, found := examined(t, settings)
 	expect(t, found, "postgresql", doctor.Fault, "a standby")

@@ -58,8 +58,16 @@ test("a context from its first document to the place of a sentence, and its end"
   await accessible(page, "document");
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the file" }).click()]);
   assert.equal(file.suggestedFilename(), "tides.md");
-  await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog", { name: "Delete tides.md?" }).getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("tides.md is deleted. It can be brought back for 30 days.").waitFor();
+  await page.getByRole("link", { name: "Recently deleted" }).click();
+  await accessible(page, "documents-deleted");
+  await page.getByRole("button", { name: "Bring back tides.md" }).click();
+  await page.getByRole("heading", { name: "Nothing was deleted lately" }).waitFor();
+  await page.goBack();
+  await page.getByRole("option", { name: /tides\.md/ }).click();
+  await page.getByRole("button", { name: "Delete it for good" }).click();
+  await page.getByRole("dialog", { name: "Delete tides.md for good?" }).getByRole("button", { name: "Delete it for good" }).click();
   await list.getByRole("option", { name: /broken\.pdf/ }).waitFor();
   await list.getByRole("option", { name: /tides\.md/ }).waitFor({ state: "detached" });
 

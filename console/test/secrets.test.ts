@@ -51,11 +51,30 @@ test("a secret: kept, used by its name, replaced, written by two people, and rem
 
   await page.goto(`${url}/console/agents/secrets`);
   await page.getByRole("option", { name: /CRM_TOKEN/ }).click();
-  await secret.getByRole("button", { name: "Remove" }).click();
-  const dialog = page.getByRole("dialog", { name: "Remove CRM_TOKEN?" });
+  await secret.getByRole("button", { name: "Remove it for good" }).click();
+  const dialog = page.getByRole("dialog", { name: "Remove CRM_TOKEN for good?" });
   await accessible(page, "secret-remove");
-  await dialog.getByRole("button", { name: "Remove" }).click();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+
+  // Removed, taken back at once, removed again and found among what was deleted, when its name has been given again.
+  await secret.getByRole("button", { name: "Remove", exact: true }).click();
   await page.getByRole("heading", { name: "No secret yet" }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("option", { name: /CRM_TOKEN/ }).click();
+  await secret.getByRole("button", { name: "Remove", exact: true }).click();
+  await page.getByRole("heading", { name: "No secret yet" }).waitFor();
+  await graph(greta, "mutation($input: CreateSecretInput!) { createSecret(input: $input) { secret { id } } }", { input: { name: "CRM_TOKEN", value: "new" } });
+  await page.getByRole("link", { name: "Recently deleted" }).click();
+  const deleted = page.getByRole("region", { name: "Recently deleted" });
+  await deleted.getByRole("button", { name: "Bring back CRM_TOKEN" }).click();
+  await deleted.getByLabel("Another name").fill("OLD_TOKEN");
+  await accessible(page, "secrets-deleted");
+  await deleted.getByRole("button", { name: "Bring back CRM_TOKEN" }).click();
+  await page.getByText("OLD_TOKEN is back").waitFor();
+  await page.getByRole("option", { name: /OLD_TOKEN/ }).click();
+  await page.getByRole("region", { name: "OLD_TOKEN" }).getByRole("button", { name: "Remove it for good" }).click();
+  await page.getByRole("dialog", { name: "Remove OLD_TOKEN for good?" }).getByRole("button", { name: "Remove it for good" }).click();
+  await page.getByText("OLD_TOKEN is removed", { exact: true }).waitFor();
 
   const other = await open(t);
   await signIn(other, mira, "/console/agents/secrets");

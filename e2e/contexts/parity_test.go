@@ -21,12 +21,13 @@ const (
 	parityDocument = `id: databaseId contextId fileName originalName displayName nameIndex contentType contentHash size attributes status progress
 		error warnings { code message page } chunks: chunkCount created createdBy started completed`
 	paritySettings = `topN scoreThreshold searchMode denseWeight logsQueries chunkSize overlap embeddingModel`
+	parityGone     = `id: databaseId name deletedAt restorableUntil`
 	parityChunk    = `id: databaseId position content overlapBytes tokens page heading row`
 	parityHit      = `similarity relevance content passage { content page heading row start end } highlights { start end } document { databaseId } chunk { databaseId }`
 )
 
 // contextReads are the documented reads that TestParityOfContexts compares.
-var contextReads = []string{"askContext", "getContext", "getContextDocument", "getContextSettings", "getDocument", "getLinkedOriginal", "getOriginal", "listAllDocuments", "listChunks", "listContextQueries", "listContexts", "listDocuments", "searchContext"}
+var contextReads = []string{"askContext", "getContext", "getContextDocument", "getContextSettings", "getDocument", "getLinkedOriginal", "getOriginal", "listAllDocuments", "listChunks", "listContextQueries", "listContexts", "listDeletedContexts", "listDeletedDocuments", "listDocuments", "searchContext"}
 
 // TestParityOfContextsIsWhole: a read of contexts that is documented is compared.
 func TestParityOfContextsIsWhole(t *testing.T) {
@@ -99,6 +100,11 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 		t.Errorf("%d hits, want topN of them", len(hits))
 	}
 	compareAnswers(t, s, token, full)
+
+	s.Mutate(token, "deleteDocument", "deletedId", object{"id": documents.([]any)[0].(object)["id"], "restorable": true})
+	s.Mutate(token, "deleteContext", "deletedId", object{"id": s.NewContext(token, "Gone"), "restorable": true})
+	platform.SameAnswers(t, "deleted documents", get(fmt.Sprintf("/context/documents/%d/deleted", full)), platform.Member(t, graph(`query($c: ID!) { v: context(id: $c) { deletedDocuments { `+parityGone+` } } }`), "deletedDocuments"))
+	platform.SameAnswers(t, "deleted contexts", get("/context/deleted"), graph(`{ v: deletedContexts { `+parityGone+` } }`))
 }
 
 // hitByREST is a hit of the graph as REST shows it.

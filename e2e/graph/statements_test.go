@@ -26,6 +26,8 @@ func grow(s *platform.Platform, parent int64, customers, users int) {
 			WHERE a.customer_id = $1`, id, users)
 		growAgents(s, s.Account(id, "builder"), users)
 		s.SQL(`INSERT INTO secrets (customer_id, name, value) SELECT $1, 'N' || n, '' FROM generate_series(1, $2) n`, id, users)
+		s.SQL(`INSERT INTO removed_secrets (id, customer_id, name, value, created_at, updated_at, row_version, erase_at)
+			SELECT 1000000 + id, customer_id, name, '', now(), now(), 1, now() + interval '1 day' FROM secrets WHERE customer_id = $1`, id)
 		s.SQL(`WITH p AS (INSERT INTO identity_providers (customer_id, name, issuer, client_id, client_secret, domains, default_role_id)
 				SELECT $1, 'P', 'https://p.example', 'c', '', ARRAY['d' || n || '.example'], (SELECT max(id) FROM roles WHERE customer_id = $1) FROM generate_series(1, $2) n RETURNING id, domains),
 				d AS (INSERT INTO domain_claims (customer_id, domain, token) SELECT $1, domains[1], 't' FROM p)
@@ -55,6 +57,10 @@ func growContexts(s *platform.Platform, contexts int) {
 	growAgents(s, builder, contexts)
 	s.SQL(`WITH c AS (INSERT INTO contexts (account_id, user_id, name, description, caption, embedding_model, tools_json)
 			SELECT $1, $3, 'Grown', '', '', 'canopy-lexical-1', replace($4, '4711', id::text) FROM agents WHERE account_id = $2 RETURNING id),
+		r AS (INSERT INTO contexts (account_id, user_id, name, description, caption, embedding_model, removed_at, erase_at, home_id)
+			SELECT $1, $3, 'Removed', '', '', 'canopy-lexical-1', now(), now() + interval '1 day', id FROM c RETURNING id),
+		o AS (INSERT INTO documents (context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap)
+			SELECT id, gen_random_uuid(), 'a.txt', 'a.txt', 0, 'txt', 'text/plain', '', 1, 'ready', 'canopy-lexical-1', 1000, 0.2 FROM r),
 		q AS (INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) SELECT id, $3, 'a', 'LEXICAL', 1, .5 FROM c),
 		d AS (INSERT INTO documents (context_id, created_by, file_name, original_name, display_name, name_index, format, content_type, content_hash, size,
 				status, warnings, chunks, model, chunk_size, overlap)

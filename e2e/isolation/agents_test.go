@@ -111,6 +111,15 @@ func (y *yard) freshSecret(a *ask) int64 {
 	})
 }
 
+func (y *yard) aDeletedSecret(a *ask) int64 {
+	id, restorable := y.freshSecret(a), true
+	return a.or(func() int64 {
+		_, err := a.m.DeleteSecret(y.owner, resolvers.DeleteSecretInput{ID: globalid.ID{Int: id}, Restorable: &restorable})
+		a.ok(err)
+		return id
+	})
+}
+
 // secretName is a name that no secret has, and that nobody outside may read.
 func (a *ask) secretName() string { return strings.ReplaceAll(a.unique(), "-", "_") }
 
@@ -151,6 +160,9 @@ func (y *yard) restRows() []restRow {
 		{op: "getSecret", path: onSecret, want: reach},
 		{op: "updateSecret", path: onSecret, body: func(a *ask) any { return object{"name": a.secretName(), "value": a.unique()} }, want: reach},
 		{op: "deleteSecret", path: onSecret, want: reach},
+		{op: "restoreSecret", path: func(a *ask) []any { return []any{y.aDeletedSecret(a)} }, want: reach},
+		{op: "listDeletedSecrets", query: func(a *ask) string { y.aDeletedSecret(a); return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
+		{op: "listDeletedSecrets/own", want: shared},
 		{op: "listRuns", want: shared},
 		{op: "listRuns/company", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
 		{op: "getWebhookCatalog", want: shared},
@@ -249,6 +261,7 @@ func (y *yard) graphRows() []graphRow {
 			return object{"id": y.freshSecret(a), "name": a.secretName(), "value": a.unique()}
 		}, reach),
 		mutate("deleteSecret", `deletedId`, func(a *ask) object { return object{"id": y.freshSecret(a)} }, reach),
+		mutate("restoreSecret", `secret { name }`, func(a *ask) object { return object{"id": y.aDeletedSecret(a)} }, reach),
 		mutate("createWebhookDestination", `destination { name }`, func(a *ask) object { return object{"url": platform.PublicURL} }, shared),
 		mutate("createWebhookDestination/company", `destination { name }`, func(a *ask) object {
 			return object{"url": platform.PublicURL, "customerId": a.theCustomer()}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"canopy/db"
 	"canopy/e2e/platform"
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
@@ -85,6 +86,20 @@ func (a *ask) freshChunk() (chunk, inContext int64) {
 
 func (a *ask) aDocument() int64 { d, _ := a.freshDocument(); return d }
 
+// aDeletedDocument is a document that was deleted and can be brought back.
+func (a *ask) aDeletedDocument() int64 { d, _ := a.freshDeletedDocument(); return d }
+
+func (a *ask) aContextWithDeletedDocument() int64 { _, c := a.freshDeletedDocument(); return c }
+
+// freshDeletedDocument is such a document, and the context that it comes from.
+func (a *ask) freshDeletedDocument() (document, contextID int64) {
+	document, contextID = a.freshDocument()
+	if !a.absent {
+		a.ok(a.App.Store.HideDocument(a.ctx, &db.Document{ID: document, ContextID: contextID}))
+	}
+	return document, contextID
+}
+
 // freshQuery is what somebody asked of a context, and the context.
 func (a *ask) freshQuery() (query, contextID int64) {
 	if a.absent {
@@ -142,6 +157,9 @@ func contextRows() []restRow {
 		{op: "getOriginal", path: onDocument, want: onDesk},
 		{op: "listChunks", path: func(a *ask) []any { k, _ := a.freshChunk(); return []any{a.documentOf(k)} }, want: onDesk},
 		{op: "reprocessDocument", path: onDocument, want: onDesk},
+		{op: "restoreDocument", path: func(a *ask) []any { return []any{a.aDeletedDocument()} }, want: onDesk},
+		{op: "listDeletedDocuments", path: func(a *ask) []any { return []any{a.aContextWithDeletedDocument()} }, want: onDesk},
+		{op: "listDeletedContexts", want: shared},
 		{op: "listDocuments", path: func(a *ask) []any { _, c := a.freshDocument(); return []any{c} }, want: onDesk},
 		{op: "deleteDocument", path: func(a *ask) []any {
 			d, c := a.freshDocument()
@@ -166,6 +184,11 @@ func contextRows() []restRow {
 func contextGraphRows() []graphRow {
 	rows := []graphRow{
 		{fields: "Query.documents", query: `{ documents(orderBy: [{field: NAME}]) { nodes { displayName context { name } } totalCount } }`, want: shared},
+		{fields: "Query.deletedContexts", query: `{ deletedContexts { name } }`, want: shared},
+		{
+			fields: "Context.deletedDocuments", variables: one((*ask).aContextWithDeletedDocument), want: inContext,
+			query: `query($id: ID!){ context(id: $id) { deletedDocuments { name } } }`,
+		},
 		{fields: "Query.contexts", query: `{ contexts { nodes { name caption } totalCount } }`, want: shared},
 		{
 			fields: "Query.context Context.tools Context.account Context.creator Context.documents", variables: one((*ask).freshContext), want: onDesk,
@@ -203,6 +226,7 @@ func contextGraphRows() []graphRow {
 		}, onDesk),
 		mutate("deleteDocument", `deletedId`, one((*ask).aDocument), onDesk),
 		mutate("updateDocument", `document { displayName }`, func(a *ask) object { return object{"id": a.aDocument(), "displayName": a.unique()} }, onDesk),
+		mutate("restoreDocument", `document { originalName }`, one((*ask).aDeletedDocument), onDesk),
 		mutate("reprocessDocument", `document { status }`, one((*ask).aDocument), onDesk),
 		mutate("reprocessContext", `context { name }`, one((*ask).freshContext), onDesk),
 	}

@@ -24,7 +24,9 @@ var used = map[string]string{
 	"createUsers": "each as createUser: TestBulk", "createPermissions": "each as createPermission: TestBulk", "removeUsers": "who leaves",
 	"verifyIdentityDomain": "what to ask the DNS for",
 	"deleteContext":        "how it goes: TestDeletedContextsComeBack",
-	"uploadDocument":       "a file", "startRun": "a run's input", "cancelRun": "the key of a run",
+	"deleteSecret":         "how it goes: TestDeletedSecretsComeBack",
+	"deleteDocument":       "how it goes: TestDeletedDocumentsComeBack", "restoreSecret": "a deleted secret's name: TestDeletedSecretsComeBack",
+	"uploadDocument": "a file", "startRun": "a run's input", "cancelRun": "the key of a run",
 	"testWebhookDestination": "the type of a delivery", "recoverWebhookDeliveries": "which deliveries",
 }
 

@@ -94,6 +94,8 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 		"appAccountId": s.Account(customer, "tenant"), "appRoleId": s.RoleID(customer, "tenant", "Quill role"), "email": "everywhere@quill.example",
 	})
 	s.Must(http.StatusCreated, "POST", "/v1/secrets", builder, map[string]any{"name": "QUILL", "value": "quill"})
+	again := s.Must(http.StatusCreated, "POST", "/v1/secrets", builder, map[string]any{"name": "OLD_QUILL", "value": "quill"}).ID(t, "id")
+	s.Must(http.StatusNoContent, "DELETE", fmt.Sprintf("/v1/secrets/%d?restorable=true", again), builder, nil)
 	provider := s.Must(http.StatusCreated, "POST", "/v1/identity-providers", owner, map[string]any{
 		"name": "Quill", "issuer": "https://93.184.216.34/quill", "clientId": "quill", "clientSecret": "quill", "domains": []string{"quill.example"},
 	}).ID(t, "id")
@@ -114,6 +116,7 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	s.Upload(assistant, removed, "quill.txt", []byte("Quill."))
 	s.Settle(assistant, removed)
 	s.Must(http.StatusOK, "DELETE", fmt.Sprintf("/context/%d?restorable=true", removed), assistant, nil)
+	s.Must(http.StatusOK, "DELETE", fmt.Sprintf("/context/documents/%d/%v?restorable=true", searched, s.Documents(assistant, searched)[0]["id"]), assistant, nil)
 	agent := s.Publish(builder, platform.Greeter)
 	s.Poll(builder, s.Start(builder, agent, map[string]any{"name": "Quill"}))
 	s.Mutate(builder, "deleteAgent", "deletedId", map[string]any{"id": s.Publish(builder, platform.Greeter)})

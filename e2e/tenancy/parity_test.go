@@ -40,13 +40,14 @@ const (
 		applications { value title selected } regions { value title selected } accounts { value title selected } roles { value title selected } users { value title selected } } }`
 	parityKeys = `query($c: ID) { customer(id: $c) { apiKeys(first: 200) { nodes { id: databaseId clientId name features allowedAddresses
 		createdAt expiresAt revokedAt lastUsedAt user { databaseId } customer { databaseId } } } } }`
-	parityUsage       = `query($c: ID) { customer(id: $c) { usage { name used limit limitedBy { id: databaseId name regionId level } } } }`
+	parityUsage       = `query($c: ID) { customer(id: $c) { usage { name used limit own limitedBy { id: databaseId name regionId level } } } }`
 	parityInvitations = `query($c: ID) { customer(id: $c) { invitations { id: databaseId email status createdAt expiresAt invitedBy customer { databaseId } } } }`
 	parityRoles       = `query($c: ID) { roles(customerId: $c) { ` + parityRole + ` } }`
 	parityProviders   = `query($c: ID) { customer(id: $c) { identityProviders { id: databaseId name issuer clientId domains
 		claims { domain status recordName recordValue provenAt checkedAt missingSince } defaultRole { databaseId } required enabled redirectUri backchannelLogoutUri createdAt updatedAt customer { databaseId } } } }`
 	parityIdentities = `query($c: ID) { customer(id: $c) { users(first: 50) { nodes { databaseId identities { id: databaseId subject email createdAt lastUsedAt provider { databaseId } user { databaseId } } } } } }`
 	parityScimTokens = `query($c: ID) { customer(id: $c) { scimTokens { id: databaseId name features expiresAt createdAt lastUsedAt lastChangedAt createdBy { databaseId } customer { databaseId } } } }`
+	parityDeleted    = `query($c: ID) { customer(id: $c) { deletedSecrets { id: databaseId name deletedAt restorableUntil } } }`
 	paritySecrets    = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
 )
 
@@ -157,6 +158,8 @@ func furnish(s *platform.Platform, customers map[string]int64) {
 		"businessId": "FN 1 x", "taxId": "ATU1", "addressLine1": "Bahnhofstraße 1", "addressLine2": "Tür 2", "city": "Wörgl", "state": "Tirol", "countryCode": "AT",
 	})
 	s.SQL(`INSERT INTO secrets (customer_id, name, value) VALUES ($1, 'ONE', ''), ($1, 'TWO', '')`, customers["Alpine Hydro"])
+	s.SQL(`INSERT INTO removed_secrets (id, customer_id, name, value, created_at, updated_at, row_version, erase_at)
+		VALUES (1001, $1, 'OLD', '', now(), now(), 1, now() + interval '1 day'), (1002, $1, 'OLDER', '', now(), now(), 1, now() + interval '1 day')`, customers["Alpine Hydro"])
 	provider := s.Must(201, "POST", "/v1/identity-providers", s.Root(), map[string]any{
 		"customerId": customers["Alpine Hydro"], "name": "Hydro's", "issuer": "https://93.184.216.34/hydro", "clientId": "hydro", "clientSecret": "x",
 		"domains": []string{"hydro.example"}, "defaultRoleId": s.RoleID(0, "tenant", "Viewer"), "required": true,
@@ -286,6 +289,8 @@ func (d *doors) compareLists(t *testing.T, token string, customer int64) {
 		}
 		d.same(t, token, path, "?customerId="+platform.Decimal(customer), shown)
 	}
+	gone := platform.Member(t, d.MustGQL(token, parityDeleted, map[string]any{"c": customer}), "customer.deletedSecrets")
+	d.same(t, token, "/v1/secrets/deleted", "?customerId="+platform.Decimal(customer), gone)
 }
 
 // asREST has a row of identity providers as REST shows it.

@@ -134,6 +134,7 @@ type ContextResolver interface {
 
 	Account(ctx context.Context, obj *db.Context) (*db.Account, error)
 	Creator(ctx context.Context, obj *db.Context) (*db.User, error)
+	DeletedDocuments(ctx context.Context, obj *db.Context) ([]*db.Deleted, error)
 	Documents(ctx context.Context, obj *db.Context, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
 	Queries(ctx context.Context, obj *db.Context, filter *resolvers.ContextQueryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.ContextQuery], error)
 }
@@ -164,6 +165,7 @@ type CustomerResolver interface {
 	Usage(ctx context.Context, obj *db.Customer) ([]*db.Usage, error)
 	Invitations(ctx context.Context, obj *db.Customer) ([]*db.Invitation, error)
 	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
+	DeletedSecrets(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error)
 	IdentityProviders(ctx context.Context, obj *db.Customer, inherited *bool) ([]*db.IdentityProvider, error)
 	ScimTokens(ctx context.Context, obj *db.Customer) ([]*db.ScimToken, error)
 	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
@@ -207,6 +209,7 @@ type LateMailResolver interface {
 	Branch(ctx context.Context, obj *db.LateMail) (*db.Customer, error)
 }
 type MeResolver interface {
+	HasPassword(ctx context.Context, obj *resolvers.Me) (bool, error)
 	Sessions(ctx context.Context, obj *resolvers.Me) ([]*db.Session, error)
 	Passkeys(ctx context.Context, obj *resolvers.Me) ([]*db.Passkey, error)
 	Invitations(ctx context.Context, obj *resolvers.Me) ([]*db.Invitation, error)
@@ -266,6 +269,7 @@ type MutationResolver interface {
 	UploadDocument(ctx context.Context, input resolvers.UploadDocumentInput) (*resolvers.UploadDocumentPayload, error)
 	UpdateDocument(ctx context.Context, input resolvers.UpdateDocumentInput) (*resolvers.UpdateDocumentPayload, error)
 	DeleteDocument(ctx context.Context, input resolvers.DeleteDocumentInput) (*resolvers.DeleteDocumentPayload, error)
+	RestoreDocument(ctx context.Context, input resolvers.RestoreDocumentInput) (*resolvers.RestoreDocumentPayload, error)
 	ReprocessDocument(ctx context.Context, input resolvers.ReprocessDocumentInput) (*resolvers.ReprocessDocumentPayload, error)
 	ReprocessContext(ctx context.Context, input resolvers.ReprocessContextInput) (*resolvers.ReprocessContextPayload, error)
 	CreateAgent(ctx context.Context, input resolvers.CreateAgentInput) (*resolvers.CreateAgentPayload, error)
@@ -281,6 +285,7 @@ type MutationResolver interface {
 	CreateSecret(ctx context.Context, input resolvers.CreateSecretInput) (*resolvers.CreateSecretPayload, error)
 	UpdateSecret(ctx context.Context, input resolvers.UpdateSecretInput) (*resolvers.UpdateSecretPayload, error)
 	DeleteSecret(ctx context.Context, input resolvers.DeleteSecretInput) (*resolvers.DeleteSecretPayload, error)
+	RestoreSecret(ctx context.Context, input resolvers.RestoreSecretInput) (*resolvers.RestoreSecretPayload, error)
 	CreateIdentityProvider(ctx context.Context, input resolvers.CreateIdentityProviderInput) (*resolvers.CreateIdentityProviderPayload, error)
 	UpdateIdentityProvider(ctx context.Context, input resolvers.UpdateIdentityProviderInput) (*resolvers.UpdateIdentityProviderPayload, error)
 	DeleteIdentityProvider(ctx context.Context, input resolvers.DeleteIdentityProviderInput) (*resolvers.DeleteIdentityProviderPayload, error)
@@ -340,6 +345,7 @@ type QueryResolver interface {
 	AuditEvents(ctx context.Context, filter *resolvers.AuditEventFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.AuditEvent], error)
 	AuditActions(ctx context.Context) ([]*resolvers.AuditAction, error)
 	Operations(ctx context.Context) (*resolvers.Operations, error)
+	DeletedContexts(ctx context.Context) ([]*db.Deleted, error)
 	Contexts(ctx context.Context, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
 	Documents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
@@ -762,6 +768,8 @@ type Customer implements Node {
   invitations: [Invitation!]! @needs(app: [TENANT], right: "user.read")
   "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
   secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
+  "The company's secrets that ` + "`" + `restoreSecret` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
+  deletedSecrets: [Deleted!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
   "Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   identityProviders("Whether inherited ones are listed where there are none of its own." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
   "The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -827,6 +835,8 @@ type Usage {
   used: Long!
   "The smallest of the company's own limit and those of the companies above; null where there is none."
   limit: Long
+  "The limit that was set for the company itself, whether it is the smallest or not; null where none was. A company right below the root has the platform's default then."
+  own: Long
   "The company whose limit that is; null where there is none, and beyond the caller's reach."
   limitedBy: CustomerRef
 }
@@ -1688,6 +1698,8 @@ type Context implements Node {
   account: Account
   "User who made it; null when that user is gone, and beyond the caller's reach."
   creator: User
+  "The context's documents that ` + "`" + `restoreDocument` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  deletedDocuments: [Deleted!]! @needs(app: [ASSISTANT], right: "context.write")
   "The documents, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   documents(
     "Which of them; all when left out."
@@ -2200,6 +2212,8 @@ type Me {
   customer: Customer!
   "What the token may do, for each application that it serves."
   grants: [Grant!]!
+  "Whether the person who has logged in has a password, which changes of how one signs in ask for; who has none signs in at the identity provider anew. False for an API key. Takes a token for any application."
+  hasPassword: Boolean! @needs
   "The live sessions of the person who has logged in, by id, at most 100; none for an API key. Takes a token for any application."
   sessions: [Session!]! @needs
   "The passkeys of the person who has logged in, by id, at most 20; none for an API key. Takes a token for any application."
@@ -2710,6 +2724,20 @@ type Secret implements Node {
   version: Int!
 }
 
+"Something that was deleted as restorable and can be brought back."
+type Deleted {
+  "The global id that it had, and that it comes back with."
+  id: ID!
+  "Its id."
+  databaseId: Int!
+  "Its name."
+  name: String!
+  "When it was deleted."
+  deletedAt: DateTime!
+  "Until when it can be brought back."
+  restorableUntil: DateTime!
+}
+
 "Where people of a company sign in, by OpenID Connect, and those of the companies below it that have no provider of their own. Its client secret is never shown."
 type IdentityProvider implements Node {
   "Global id."
@@ -3155,6 +3183,8 @@ type Query {
   auditActions: [AuditAction!]! @needs(app: [TENANT], right: "audit.read")
   "How the platform fares, for callers of the root company only. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   operations: Operations! @needs(app: [TENANT], right: "audit.read")
+  "The contexts of the token's account that the caller can bring back by ` + "`" + `restoreContext` + "`" + `, the one that was deleted last first; at most 200. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  deletedContexts: [Deleted!]! @needs(app: [ASSISTANT], right: "context.write")
   "The contexts of the token's account that the caller may see, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   contexts(
     "Which of them; all when left out."
@@ -3488,8 +3518,10 @@ type Mutation {
   uploadDocument("The document." input: UploadDocumentInput!): UploadDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Changes the name and the attributes of a document. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   updateDocument("The change." input: UpdateDocumentInput!): UpdateDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
-  "Removes a document. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  "Removes a document, for good, or, as a restorable one, so that ` + "`" + `restoreDocument` + "`" + ` brings it back for 30 days. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   deleteDocument("The document." input: DeleteDocumentInput!): DeleteDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
+  "Brings a document back to its context, with its chunks, that was deleted as a restorable one within the last 30 days. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  restoreDocument("The document." input: RestoreDocumentInput!): RestoreDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Has a document processed anew, with its context's present settings. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   reprocessDocument("The document." input: ReprocessDocumentInput!): ReprocessDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   """
@@ -3521,8 +3553,10 @@ type Mutation {
   createSecret("The secret." input: CreateSecretInput!): CreateSecretPayload @needs(app: [BUILDER], right: "agent.write")
   "Changes a secret. Runs under way use the new value from their next step on. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   updateSecret("The change." input: UpdateSecretInput!): UpdateSecretPayload @needs(app: [BUILDER], right: "agent.write")
-  "Removes a secret. Steps that use it fail from then on. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  "Removes a secret, for good, or, as a restorable one, so that ` + "`" + `restoreSecret` + "`" + ` brings it back for 30 days. Steps that use it fail from then on; its name is free. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   deleteSecret("The secret." input: DeleteSecretInput!): DeleteSecretPayload @needs(app: [BUILDER], right: "agent.write")
+  "Brings a secret back, with its value, that was deleted as a restorable one within the last 30 days. Where another secret has its name by now, it needs another one. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  restoreSecret("The secret." input: RestoreSecretInput!): RestoreSecretPayload @needs(app: [BUILDER], right: "agent.write")
   "Sets an identity provider of a company up, for an owner. Domains that it lists are claimed: given by a company above that may give them, they are the company's at once, and otherwise once their DNS says so. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createIdentityProvider("The provider." input: CreateIdentityProviderInput!): CreateIdentityProviderPayload @needs(app: [TENANT], right: "company.write")
   "Changes an identity provider, for an owner. Sessions that come from one which no longer serves their company end, and with another issuer all sessions and identities. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -4097,12 +4131,28 @@ input DeleteSecretInput {
   id: ID!
   "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
   ifVersion: Int
+  "Keeps it, sealed, for 30 days, in which ` + "`" + `restoreSecret` + "`" + ` brings it back; a company keeps at most 200. At once and for good when left out."
+  restorable: Boolean
 }
 
 "What ` + "`" + `deleteSecret` + "`" + ` removed."
 type DeleteSecretPayload {
   "Global id of what is gone."
   deletedId: ID!
+}
+
+"A deleted secret to bring back."
+input RestoreSecretInput {
+  "The secret."
+  id: ID!
+  "The name under which it comes back; the one that it had when left out. Letters, digits and underscores, at most 64; unique in the company."
+  name: String
+}
+
+"What ` + "`" + `restoreSecret` + "`" + ` brought back."
+type RestoreSecretPayload {
+  "The secret."
+  secret: Secret!
 }
 
 "A new identity provider of a company."
@@ -4705,12 +4755,26 @@ input DeleteDocumentInput {
   contextId: ID
   "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
   ifVersion: Int
+  "Keeps it for 30 days, in which ` + "`" + `restoreDocument` + "`" + ` brings it back; until then it counts against the limits. At once and for good when left out."
+  restorable: Boolean
 }
 
 "The removed document."
 type DeleteDocumentPayload {
   "Its global id."
   deletedId: ID!
+}
+
+"A deleted document to bring back."
+input RestoreDocumentInput {
+  "The document."
+  id: ID!
+}
+
+"What ` + "`" + `restoreDocument` + "`" + ` brought back."
+type RestoreDocumentPayload {
+  "The document."
+  document: Document!
 }
 
 "A change of a document. What is left out is kept."
@@ -6559,6 +6623,34 @@ func (ec *executionContext) field_Mutation_restoreCustomer_args(ctx context.Cont
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
 			return ec.unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_restoreDocument_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RestoreDocumentInput, error) {
+			return ec.unmarshalNRestoreDocumentInput2canopyᚋresolversᚐRestoreDocumentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_restoreSecret_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RestoreSecretInput, error) {
+			return ec.unmarshalNRestoreSecretInput2canopyᚋresolversᚐRestoreSecretInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10970,6 +11062,35 @@ func (ec *executionContext) fieldContext_Context_creator(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _Context_deletedDocuments(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_deletedDocuments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Context().DeletedDocuments(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_deletedDocuments(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Context",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Context_documents(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -12773,6 +12894,35 @@ func (ec *executionContext) fieldContext_Customer_secrets(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_deletedSecrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_deletedSecrets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Customer().DeletedSecrets(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_deletedSecrets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Customer_identityProviders(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -13258,6 +13408,26 @@ func (ec *executionContext) _DeleteSecretPayload_deletedId(ctx context.Context, 
 
 func (ec *executionContext) _DeleteWebhookDestinationPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteWebhookDestinationPayload) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
+}
+
+func (ec *executionContext) _Deleted_id(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+}
+
+func (ec *executionContext) _Deleted_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
+}
+
+func (ec *executionContext) _Deleted_name(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
+	return scalar.MarshalStringAt(&obj.Name)
+}
+
+func (ec *executionContext) _Deleted_deletedAt(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.DeletedAt)
+}
+
+func (ec *executionContext) _Deleted_restorableUntil(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.RestorableUntil)
 }
 
 func (ec *executionContext) _DiagramCheck_faults(ctx context.Context, field graphql.CollectedField, obj *diagram.Checked) (ret graphql.Marshaler) {
@@ -14589,6 +14759,29 @@ func (ec *executionContext) fieldContext_Me_grants(_ context.Context, field grap
 		IsResolver: false,
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Me_hasPassword(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Me_hasPassword(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Me().HasPassword(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Me_hasPassword(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Me", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Me_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
@@ -16921,6 +17114,47 @@ func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_restoreDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_restoreDocument(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RestoreDocument(ctx, fc.Args["input"].(resolvers.RestoreDocumentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RestoreDocumentPayload) graphql.Marshaler {
+			return ec.marshalORestoreDocumentPayload2ᚖcanopyᚋresolversᚐRestoreDocumentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_restoreDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_restoreDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_reprocessDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -17530,6 +17764,47 @@ func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_restoreSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_restoreSecret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RestoreSecret(ctx, fc.Args["input"].(resolvers.RestoreSecretInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RestoreSecretPayload) graphql.Marshaler {
+			return ec.marshalORestoreSecretPayload2ᚖcanopyᚋresolversᚐRestoreSecretPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_restoreSecret(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_restoreSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19833,6 +20108,35 @@ func (ec *executionContext) fieldContext_Query_operations(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_deletedContexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_deletedContexts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().DeletedContexts(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_deletedContexts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -20988,6 +21292,64 @@ func (ec *executionContext) _RestoreCustomerPayload_customer(ctx context.Context
 func (ec *executionContext) fieldContext_RestoreCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "RestoreCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RestoreDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreDocumentPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreDocumentPayload_document(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Document, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreDocumentPayload_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RestoreDocumentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RestoreSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreSecretPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreSecretPayload_secret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Secret, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Secret) graphql.Marshaler {
+			return ec.marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RestoreSecretPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -22834,6 +23196,10 @@ func (ec *executionContext) _Usage_used(ctx context.Context, field graphql.Colle
 
 func (ec *executionContext) _Usage_limit(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
 	return ec.marshalOLong2ᚖint64(ctx, field.Selections, obj.Limit)
+}
+
+func (ec *executionContext) _Usage_own(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
+	return ec.marshalOLong2ᚖint64(ctx, field.Selections, obj.Own)
 }
 
 func (ec *executionContext) _Usage_limitedBy(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
@@ -26775,7 +27141,7 @@ func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "contextId", "ifVersion"}
+	fieldsInOrder := [...]string{"id", "contextId", "ifVersion", "restorable"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -26803,6 +27169,13 @@ func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Contex
 				return it, err
 			}
 			it.IfVersion = data
+		case "restorable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("restorable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Restorable = data
 		}
 	}
 	return it, nil
@@ -27004,7 +27377,7 @@ func (ec *executionContext) unmarshalInputDeleteSecretInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "ifVersion"}
+	fieldsInOrder := [...]string{"id", "ifVersion", "restorable"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -27025,6 +27398,13 @@ func (ec *executionContext) unmarshalInputDeleteSecretInput(ctx context.Context,
 				return it, err
 			}
 			it.IfVersion = data
+		case "restorable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("restorable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Restorable = data
 		}
 	}
 	return it, nil
@@ -28076,6 +28456,73 @@ func (ec *executionContext) unmarshalInputRestoreCustomerInput(ctx context.Conte
 				return it, err
 			}
 			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRestoreDocumentInput(ctx context.Context, obj any) (resolvers.RestoreDocumentInput, error) {
+	var it resolvers.RestoreDocumentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRestoreSecretInput(ctx context.Context, obj any) (resolvers.RestoreSecretInput, error) {
+	var it resolvers.RestoreSecretInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
 		}
 	}
 	return it, nil
@@ -32146,6 +32593,11 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "deletedDocuments":
+			out.Values[i] = ec._Context_deletedDocuments(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "documents":
 			out.Values[i] = ec._Context_documents(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -33422,6 +33874,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "deletedSecrets":
+			out.Values[i] = ec._Customer_deletedSecrets(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "identityProviders":
 			out.Values[i] = ec._Customer_identityProviders(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -34192,6 +34649,65 @@ func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context
 			out.Values[i] = graphql.MarshalString("DeleteWebhookDestinationPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteWebhookDestinationPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var deletedImplementors = []string{"Deleted"}
+
+func (ec *executionContext) _Deleted(ctx context.Context, sel ast.SelectionSet, obj *db.Deleted) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, deletedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Deleted")
+		case "id":
+			out.Values[i] = ec._Deleted_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._Deleted_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Deleted_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedAt":
+			out.Values[i] = ec._Deleted_deletedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "restorableUntil":
+			out.Values[i] = ec._Deleted_restorableUntil(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -35444,6 +35960,11 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "hasPassword":
+			out.Values[i] = ec._Me_hasPassword(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "sessions":
 			out.Values[i] = ec._Me_sessions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -35918,6 +36439,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "restoreDocument":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_restoreDocument(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "reprocessDocument":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_reprocessDocument(ctx, field)
@@ -36019,6 +36547,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteSecret":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteSecret(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "restoreSecret":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_restoreSecret(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -37029,6 +37564,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "deletedContexts":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_deletedContexts(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "contexts":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_contexts(ctx, field)
@@ -37743,6 +38285,84 @@ func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast
 			out.Values[i] = graphql.MarshalString("RestoreCustomerPayload")
 		case "customer":
 			out.Values[i] = ec._RestoreCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var restoreDocumentPayloadImplementors = []string{"RestoreDocumentPayload"}
+
+func (ec *executionContext) _RestoreDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreDocumentPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreDocumentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreDocumentPayload")
+		case "document":
+			out.Values[i] = ec._RestoreDocumentPayload_document(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var restoreSecretPayloadImplementors = []string{"RestoreSecretPayload"}
+
+func (ec *executionContext) _RestoreSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreSecretPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreSecretPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreSecretPayload")
+		case "secret":
+			out.Values[i] = ec._RestoreSecretPayload_secret(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -39666,6 +40286,11 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 			}
 		case "limit":
 			out.Values[i] = ec._Usage_limit(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "own":
+			out.Values[i] = ec._Usage_own(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -42390,6 +43015,32 @@ func (ec *executionContext) unmarshalNDeleteWebhookDestinationInput2canopyᚋres
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDeleted2ᚖcanopyᚋdbᚐDeleted(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNDeleted2ᚖcanopyᚋdbᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *db.Deleted) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Deleted(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNDiagramCheck2canopyᚋinternalᚋdiagramᚐChecked(ctx context.Context, sel ast.SelectionSet, v diagram.Checked) graphql.Marshaler {
 	return ec._DiagramCheck(ctx, sel, &v)
 }
@@ -43384,6 +44035,16 @@ func (ec *executionContext) unmarshalNRestoreContextInput2canopyᚋresolversᚐR
 
 func (ec *executionContext) unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
 	res, err := ec.unmarshalInputRestoreCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRestoreDocumentInput2canopyᚋresolversᚐRestoreDocumentInput(ctx context.Context, v any) (resolvers.RestoreDocumentInput, error) {
+	res, err := ec.unmarshalInputRestoreDocumentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRestoreSecretInput2canopyᚋresolversᚐRestoreSecretInput(ctx context.Context, v any) (resolvers.RestoreSecretInput, error) {
+	res, err := ec.unmarshalInputRestoreSecretInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -45583,6 +46244,20 @@ func (ec *executionContext) marshalORestoreCustomerPayload2ᚖcanopyᚋresolvers
 		return graphql.Null
 	}
 	return ec._RestoreCustomerPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreDocumentPayload2ᚖcanopyᚋresolversᚐRestoreDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreDocumentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreDocumentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreSecretPayload2ᚖcanopyᚋresolversᚐRestoreSecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreSecretPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreSecretPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalORestoreWebhookDestinationPayload2ᚖcanopyᚋresolversᚐRestoreWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreWebhookDestinationPayload) graphql.Marshaler {

@@ -85,6 +85,11 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Platform, error)
 	if err != nil {
 		return nil, err
 	}
+	if cfg.DatabaseReadURL != "" {
+		if err := store.ReadFrom(cfg.DatabaseReadURL, db.Options{MaxConns: cfg.DBMaxConns}, o.Log); err != nil {
+			return nil, errors.Join(err, store.Close())
+		}
+	}
 	p := &Platform{Config: cfg, Log: o.Log, Store: store, Box: box, version: o.Version, limitPatience: o.LimitPatience, registry: prometheus.NewRegistry()}
 	telemetry.LogTo(o.Log)
 	if p.telemetry, err = telemetry.Start(ctx, cfg.Telemetry, cmp.Or(o.Service, "canopy"), o.Version, &p.measured); err == nil {

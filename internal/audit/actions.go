@@ -124,9 +124,11 @@ var (
 	RunStarted       = action("run.started", "A run is started.")
 	RunCancelled     = action("run.cancelled", "A run is cancelled.")
 
-	SecretCreated = action("secret.created", "A secret for a company's agents is created.")
-	SecretUpdated = action("secret.updated", "A secret for a company's agents is changed.")
-	SecretDeleted = action("secret.deleted", "A secret for a company's agents is removed.")
+	SecretCreated    = action("secret.created", "A secret for a company's agents is created.")
+	SecretUpdated    = action("secret.updated", "A secret for a company's agents is changed.")
+	SecretDeleted    = action("secret.deleted", "A secret for a company's agents is removed.")
+	DocumentRestored = action("document.restored", "A removed document comes back.")
+	SecretRestored   = action("secret.restored", "A removed secret for a company's agents comes back.")
 
 	DestinationCreated   = action("webhookDestination.created", "A webhook destination is created.")
 	DestinationUpdated   = action("webhookDestination.updated", "A webhook destination is changed.")

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ func (f *folder) Write(ctx context.Context, key string, r io.Reader) (err error)
 			_ = os.Remove(file.Name())
 		}
 	}()
-	if _, err := io.Copy(file, readerOf(ctx, r)); err != nil {
+	if err := copyTo(file, readerOf(ctx, r)); err != nil {
 		return err
 	}
 	if err := file.Sync(); err != nil {
@@ -61,6 +62,17 @@ func (f *folder) Write(ctx context.Context, key string, r io.Reader) (err error)
 		return err
 	}
 	return syncDir(dir)
+}
+
+// writeSize is how much is written to a file at one go, in bytes: what is read comes in smaller pieces.
+const writeSize = 64 << 10
+
+func copyTo(file *os.File, r io.Reader) error {
+	w := bufio.NewWriterSize(struct{ io.Writer }{file}, writeSize) // a file alone would read for itself, piece by piece
+	if _, err := io.Copy(w, r); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 // syncDir makes a rename in a folder durable.

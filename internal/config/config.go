@@ -48,6 +48,8 @@ const (
 // Config is the program's settings. A URL that is not set is empty.
 type Config struct {
 	DatabaseURL, RedisURL string
+	// DatabaseReadURL names servers that follow the database's; empty where none answers reads.
+	DatabaseReadURL string
 	// DBMaxConns bounds the connections to PostgreSQL; 0 leaves it to the pool.
 	DBMaxConns int
 	Listen     string
@@ -119,6 +121,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 	l := &loader{getenv: getenv}
 	c := &Config{
 		DatabaseURL:      l.database("DATABASE_URL"),
+		DatabaseReadURL:  l.database("CANOPY_DATABASE_READ_URL"),
 		DBMaxConns:       l.conns("CANOPY_DB_MAX_CONNS"),
 		RedisURL:         l.redis("REDIS_URL"),
 		Listen:           l.listen("CANOPY_LISTEN", mode),

@@ -157,6 +157,7 @@ func TestValues(t *testing.T) {
 		{"CANOPY_DRAIN", "10m", "Drain", 10 * time.Minute},
 		{"CANOPY_DB_MAX_CONNS", "4", "DBMaxConns", 4},
 		{"DATABASE_URL", "postgres://u:p@a:1,[::1]:2/x", "DatabaseURL", "postgres://u:p@a:1,[::1]:2/x"},
+		{"CANOPY_DATABASE_READ_URL", "postgres://u:p@b:1,c:2/x", "DatabaseReadURL", "postgres://u:p@b:1,c:2/x"},
 	} {
 		t.Run(c.name+"="+filepath.Base(c.value), func(t *testing.T) {
 			got := load(t, Dev, environment{c.name: c.value})
@@ -172,6 +173,7 @@ func TestFaults(t *testing.T) {
 		{"DATABASE_URL", "mysql://u:hunter2@db/x"},
 		{"DATABASE_URL", "postgres://u:hunter2%zz@db/x"},
 		{"DATABASE_URL", "postgres://u:hunter2@db/x?sslmode=perhaps"},
+		{"CANOPY_DATABASE_READ_URL", "postgres://u:hunter2@b:x/db"},
 		{"REDIS_URL", "redis://:hunter2@a,b"},
 		{"REDIS_URL", "cache:6379"},
 		{"CANOPY_LISTEN", "8080"},

@@ -24,6 +24,10 @@ func Variables() []Variable {
 			Name: "DATABASE_URL", Default: "required; dev: a private server", Meaning: "PostgreSQL 14 or newer; of several hosts (host1:5432,host2:5432) the one that takes writes",
 			Example: "postgres://user:password@host:5432/name", modes: []Mode{Schema, Tool, Server, Worker},
 		},
+		{
+			Name: "CANOPY_DATABASE_READ_URL", Default: "none",
+			Meaning: "Standbys of it, which answer lists, counts, exports and the loading of search indexes while they have all that was committed: postgres://user:password@host1:5432,host2:5432/name",
+		},
 		{Name: "CANOPY_DB_MAX_CONNS", Default: "8 for each processor, at least 16", Meaning: "Most connections to PostgreSQL that one process opens"},
 		{
 			Name: "REDIS_URL", Default: "required; dev: a private server",

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"mime"
@@ -24,6 +25,8 @@ const (
 	// which sends all before it listens hears why.
 	drainSize = 32 << 20
 	drainTime = 10 * time.Second
+	// formBuffer is how much of a body is read at one go, in bytes, where so much has come: package multipart asks for a few KiB at a time.
+	formBuffer = 64 << 10
 )
 
 // IsForm tells whether a request's body is a form.
@@ -49,7 +52,7 @@ func OpenForm(w http.ResponseWriter, r *http.Request) (*Form, error) {
 		return nil, problem.Bad("the body must be %s", FormType)
 	}
 	f := &Form{r: r, rc: http.NewResponseController(w), credit: formCredit}
-	f.parts = multipart.NewReader(f, params["boundary"])
+	f.parts = multipart.NewReader(bufio.NewReaderSize(f, formBuffer), params["boundary"])
 	return f, nil
 }
 

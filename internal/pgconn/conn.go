@@ -3,6 +3,7 @@ package pgconn
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -36,6 +37,8 @@ type conn struct {
 	kept map[string]wholeStmt
 	// latest has the statements that were put together, and run as Composed.
 	latest latest
+	// replayed is for who reads from a server that follows another.
+	replayed int64
 }
 
 // BeginTx begins a transaction without saying whether it may write. The driver's own says READ
@@ -49,6 +52,15 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 		return nil, err
 	}
 	return &tx{inner, ctx, c}, nil
+}
+
+// CheckNamedValue makes an argument one that the driver knows. JSON goes as text, unlike other bytes.
+func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
+	if text, ok := v.Value.(json.RawMessage); ok && text != nil {
+		v.Value = string(text)
+		return nil
+	}
+	return c.whole.CheckNamedValue(v)
 }
 
 // PrepareContext prepares a statement.

@@ -91,6 +91,9 @@ func open(cfg pq.Config, wait time.Duration, bounds map[string]string, statement
 	if cfg.ApplicationName == "" {
 		cfg.ApplicationName = "canopy"
 	}
+	// Bytes go as they are, and not as text of twice their length that the server reads back: what is bytes here is a bytea there, or what the
+	// server has in the same form.
+	cfg.BinaryParameters = true
 	inner, err := pq.NewConnectorConfig(cfg)
 	if err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ var (
 	CustomerUsage                    = &Rule{Field: "Customer.usage", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	CustomerInvitations              = &Rule{Field: "Customer.invitations", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	CustomerSecrets                  = &Rule{Field: "Customer.secrets", Apps: []access.App{access.Tenant, access.Builder}, Right: access.AgentWrite}
+	CustomerDeletedSecrets           = &Rule{Field: "Customer.deletedSecrets", Apps: []access.App{access.Tenant, access.Builder}, Right: access.AgentWrite}
 	CustomerIdentityProviders        = &Rule{Field: "Customer.identityProviders", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	CustomerScimTokens               = &Rule{Field: "Customer.scimTokens", Apps: []access.App{access.Tenant}, Right: access.KeyRead}
 	CustomerWebhookDestinations      = &Rule{Field: "Customer.webhookDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
@@ -37,6 +38,7 @@ var (
 	AccountPermissions               = &Rule{Field: "Account.permissions", Apps: []access.App{access.Tenant}, Right: access.PermissionRead}
 	AccountContexts                  = &Rule{Field: "Account.contexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	AccountAgents                    = &Rule{Field: "Account.agents", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
+	ContextDeletedDocuments          = &Rule{Field: "Context.deletedDocuments", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ContextDocuments                 = &Rule{Field: "Context.documents", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	ContextQueries                   = &Rule{Field: "Context.queries", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ContextToolAgent                 = &Rule{Field: "ContextTool.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
@@ -45,6 +47,7 @@ var (
 	DocumentChunks                   = &Rule{Field: "Document.chunks", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	ChunkDocument                    = &Rule{Field: "Chunk.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	SearchHitDocument                = &Rule{Field: "SearchHit.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
+	MeHasPassword                    = &Rule{Field: "Me.hasPassword", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	MeSessions                       = &Rule{Field: "Me.sessions", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	MePasskeys                       = &Rule{Field: "Me.passkeys", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	MeInvitations                    = &Rule{Field: "Me.invitations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
@@ -71,6 +74,7 @@ var (
 	AuditEvents                      = &Rule{Field: "Query.auditEvents", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
 	AuditActions                     = &Rule{Field: "Query.auditActions", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
 	Operations                       = &Rule{Field: "Query.operations", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
+	DeletedContexts                  = &Rule{Field: "Query.deletedContexts", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	Contexts                         = &Rule{Field: "Query.contexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Context                          = &Rule{Field: "Query.context", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Documents                        = &Rule{Field: "Query.documents", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
@@ -141,6 +145,7 @@ var (
 	UploadDocument                   = &Rule{Field: "Mutation.uploadDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	UpdateDocument                   = &Rule{Field: "Mutation.updateDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	DeleteDocument                   = &Rule{Field: "Mutation.deleteDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
+	RestoreDocument                  = &Rule{Field: "Mutation.restoreDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ReprocessDocument                = &Rule{Field: "Mutation.reprocessDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ReprocessContext                 = &Rule{Field: "Mutation.reprocessContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	CreateAgent                      = &Rule{Field: "Mutation.createAgent", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
@@ -156,6 +161,7 @@ var (
 	CreateSecret                     = &Rule{Field: "Mutation.createSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	UpdateSecret                     = &Rule{Field: "Mutation.updateSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	DeleteSecret                     = &Rule{Field: "Mutation.deleteSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
+	RestoreSecret                    = &Rule{Field: "Mutation.restoreSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	CreateIdentityProvider           = &Rule{Field: "Mutation.createIdentityProvider", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	UpdateIdentityProvider           = &Rule{Field: "Mutation.updateIdentityProvider", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	DeleteIdentityProvider           = &Rule{Field: "Mutation.deleteIdentityProvider", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
@@ -196,6 +202,7 @@ var all = []*Rule{
 	CustomerUsage,
 	CustomerInvitations,
 	CustomerSecrets,
+	CustomerDeletedSecrets,
 	CustomerIdentityProviders,
 	CustomerScimTokens,
 	CustomerWebhookDestinations,
@@ -209,6 +216,7 @@ var all = []*Rule{
 	AccountPermissions,
 	AccountContexts,
 	AccountAgents,
+	ContextDeletedDocuments,
 	ContextDocuments,
 	ContextQueries,
 	ContextToolAgent,
@@ -217,6 +225,7 @@ var all = []*Rule{
 	DocumentChunks,
 	ChunkDocument,
 	SearchHitDocument,
+	MeHasPassword,
 	MeSessions,
 	MePasskeys,
 	MeInvitations,
@@ -243,6 +252,7 @@ var all = []*Rule{
 	AuditEvents,
 	AuditActions,
 	Operations,
+	DeletedContexts,
 	Contexts,
 	Context,
 	Documents,
@@ -313,6 +323,7 @@ var all = []*Rule{
 	UploadDocument,
 	UpdateDocument,
 	DeleteDocument,
+	RestoreDocument,
 	ReprocessDocument,
 	ReprocessContext,
 	CreateAgent,
@@ -328,6 +339,7 @@ var all = []*Rule{
 	CreateSecret,
 	UpdateSecret,
 	DeleteSecret,
+	RestoreSecret,
 	CreateIdentityProvider,
 	UpdateIdentityProvider,
 	DeleteIdentityProvider,

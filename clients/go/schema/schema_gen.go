@@ -635,6 +635,8 @@ type Context struct {
 	Account *Account `json:"account,omitzero"`
 	// User who made it; null when that user is gone, and beyond the caller's reach.
 	Creator *User `json:"creator,omitzero"`
+	// The context's documents that `restoreDocument` can bring back, the one that was deleted last first; at most 200. Needs the right `context.write`, with a token for `assistant`.
+	DeletedDocuments []*Deleted `json:"deletedDocuments,omitzero"`
 	// The documents, by id. Needs the right `context.read`, with a token for `assistant`.
 	Documents *DocumentConnection `json:"documents,omitzero"`
 	// What was asked of it, newest first unless asked for otherwise: each search of it alone, and each question. None where `logsQueries` is false. Needs the right `context.write`, with a token for `assistant`.
@@ -1185,6 +1187,8 @@ type Customer struct {
 	Invitations []*Invitation `json:"invitations,omitzero"`
 	// The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right `agent.write`, with a token for `tenant` or `builder`.
 	Secrets []*Secret `json:"secrets,omitzero"`
+	// The company's secrets that `restoreSecret` can bring back, the one that was deleted last first; at most 200. Needs the right `agent.write`, with a token for `tenant` or `builder`.
+	DeletedSecrets []*Deleted `json:"deletedSecrets,omitzero"`
 	// Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`.
 	IdentityProviders []*IdentityProvider `json:"identityProviders,omitzero"`
 	// The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`.
@@ -1398,6 +1402,8 @@ type DeleteDocumentInput struct {
 	ContextID *string `json:"contextId,omitzero"`
 	// The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out.
 	IfVersion *int `json:"ifVersion,omitzero"`
+	// Keeps it for 30 days, in which `restoreDocument` brings it back; until then it counts against the limits. At once and for good when left out.
+	Restorable *bool `json:"restorable,omitzero"`
 }
 
 // DeleteDocumentPayload: The removed document.
@@ -1482,6 +1488,8 @@ type DeleteSecretInput struct {
 	ID string `json:"id"`
 	// The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out.
 	IfVersion *int `json:"ifVersion,omitzero"`
+	// Keeps it, sealed, for 30 days, in which `restoreSecret` brings it back; a company keeps at most 200. At once and for good when left out.
+	Restorable *bool `json:"restorable,omitzero"`
 }
 
 // DeleteSecretPayload: What `deleteSecret` removed.
@@ -1502,6 +1510,20 @@ type DeleteWebhookDestinationInput struct {
 type DeleteWebhookDestinationPayload struct {
 	// Global id of what is gone.
 	DeletedID string `json:"deletedId,omitzero"`
+}
+
+// Deleted: Something that was deleted as restorable and can be brought back.
+type Deleted struct {
+	// The global id that it had, and that it comes back with.
+	ID string `json:"id,omitzero"`
+	// Its id.
+	DatabaseID int `json:"databaseId,omitzero"`
+	// Its name.
+	Name string `json:"name,omitzero"`
+	// When it was deleted.
+	DeletedAt time.Time `json:"deletedAt,omitzero"`
+	// Until when it can be brought back.
+	RestorableUntil time.Time `json:"restorableUntil,omitzero"`
 }
 
 // DiagramCheck: What is known of a diagram that may be unfinished.
@@ -1994,6 +2016,8 @@ type Me struct {
 	Customer *Customer `json:"customer,omitzero"`
 	// What the token may do, for each application that it serves.
 	Grants []*Grant `json:"grants,omitzero"`
+	// Whether the person who has logged in has a password, which changes of how one signs in ask for; who has none signs in at the identity provider anew. False for an API key. Takes a token for any application.
+	HasPassword bool `json:"hasPassword,omitzero"`
 	// The live sessions of the person who has logged in, by id, at most 100; none for an API key. Takes a token for any application.
 	Sessions []*Session `json:"sessions,omitzero"`
 	// The passkeys of the person who has logged in, by id, at most 20; none for an API key. Takes a token for any application.
@@ -2447,6 +2471,32 @@ type RestoreCustomerInput struct {
 type RestoreCustomerPayload struct {
 	// The company.
 	Customer *Customer `json:"customer,omitzero"`
+}
+
+// RestoreDocumentInput: A deleted document to bring back.
+type RestoreDocumentInput struct {
+	// The document.
+	ID string `json:"id"`
+}
+
+// RestoreDocumentPayload: What `restoreDocument` brought back.
+type RestoreDocumentPayload struct {
+	// The document.
+	Document *Document `json:"document,omitzero"`
+}
+
+// RestoreSecretInput: A deleted secret to bring back.
+type RestoreSecretInput struct {
+	// The secret.
+	ID string `json:"id"`
+	// The name under which it comes back; the one that it had when left out. Letters, digits and underscores, at most 64; unique in the company.
+	Name *string `json:"name,omitzero"`
+}
+
+// RestoreSecretPayload: What `restoreSecret` brought back.
+type RestoreSecretPayload struct {
+	// The secret.
+	Secret *Secret `json:"secret,omitzero"`
 }
 
 // RestoreWebhookDestinationInput: A deleted destination to bring back.
@@ -3253,6 +3303,8 @@ type Usage struct {
 	Used int64 `json:"used,omitzero"`
 	// The smallest of the company's own limit and those of the companies above; null where there is none.
 	Limit *int64 `json:"limit,omitzero"`
+	// The limit that was set for the company itself, whether it is the smallest or not; null where none was. A company right below the root has the platform's default then.
+	Own *int64 `json:"own,omitzero"`
 	// The company whose limit that is; null where there is none, and beyond the caller's reach.
 	LimitedBy *CustomerRef `json:"limitedBy,omitzero"`
 }

@@ -621,6 +621,8 @@ export interface Context {
   account: Account | null;
   /** User who made it; null when that user is gone, and beyond the caller's reach. */
   creator: User | null;
+  /** The context's documents that `restoreDocument` can bring back, the one that was deleted last first; at most 200. Needs the right `context.write`, with a token for `assistant`. */
+  deletedDocuments: Array<Deleted>;
   /** The documents, by id. Needs the right `context.read`, with a token for `assistant`. */
   documents: DocumentConnection;
   /** What was asked of it, newest first unless asked for otherwise: each search of it alone, and each question. None where `logsQueries` is false. Needs the right `context.write`, with a token for `assistant`. */
@@ -1169,6 +1171,8 @@ export interface Customer {
   invitations: Array<Invitation>;
   /** The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right `agent.write`, with a token for `tenant` or `builder`. */
   secrets: Array<Secret>;
+  /** The company's secrets that `restoreSecret` can bring back, the one that was deleted last first; at most 200. Needs the right `agent.write`, with a token for `tenant` or `builder`. */
+  deletedSecrets: Array<Deleted>;
   /** Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`. */
   identityProviders: Array<IdentityProvider>;
   /** The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`. */
@@ -1373,6 +1377,8 @@ export interface DeleteDocumentInput {
   contextId?: string | number | null | undefined;
   /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
   ifVersion?: number | null | undefined;
+  /** Keeps it for 30 days, in which `restoreDocument` brings it back; until then it counts against the limits. At once and for good when left out. */
+  restorable?: boolean | null | undefined;
 }
 
 /** The removed document. */
@@ -1457,6 +1463,8 @@ export interface DeleteSecretInput {
   id: string | number;
   /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
   ifVersion?: number | null | undefined;
+  /** Keeps it, sealed, for 30 days, in which `restoreSecret` brings it back; a company keeps at most 200. At once and for good when left out. */
+  restorable?: boolean | null | undefined;
 }
 
 /** What `deleteSecret` removed. */
@@ -1477,6 +1485,20 @@ export interface DeleteWebhookDestinationInput {
 export interface DeleteWebhookDestinationPayload {
   /** Global id of what is gone. */
   deletedId: string;
+}
+
+/** Something that was deleted as restorable and can be brought back. */
+export interface Deleted {
+  /** The global id that it had, and that it comes back with. */
+  id: string;
+  /** Its id. */
+  databaseId: number;
+  /** Its name. */
+  name: string;
+  /** When it was deleted. */
+  deletedAt: DateTime;
+  /** Until when it can be brought back. */
+  restorableUntil: DateTime;
 }
 
 /** What is known of a diagram that may be unfinished. */
@@ -1960,6 +1982,8 @@ export interface Me {
   customer: Customer;
   /** What the token may do, for each application that it serves. */
   grants: Array<Grant>;
+  /** Whether the person who has logged in has a password, which changes of how one signs in ask for; who has none signs in at the identity provider anew. False for an API key. Takes a token for any application. */
+  hasPassword: boolean;
   /** The live sessions of the person who has logged in, by id, at most 100; none for an API key. Takes a token for any application. */
   sessions: Array<Session>;
   /** The passkeys of the person who has logged in, by id, at most 20; none for an API key. Takes a token for any application. */
@@ -2410,6 +2434,32 @@ export interface RestoreCustomerInput {
 export interface RestoreCustomerPayload {
   /** The company. */
   customer: Customer;
+}
+
+/** A deleted document to bring back. */
+export interface RestoreDocumentInput {
+  /** The document. */
+  id: string | number;
+}
+
+/** What `restoreDocument` brought back. */
+export interface RestoreDocumentPayload {
+  /** The document. */
+  document: Document;
+}
+
+/** A deleted secret to bring back. */
+export interface RestoreSecretInput {
+  /** The secret. */
+  id: string | number;
+  /** The name under which it comes back; the one that it had when left out. Letters, digits and underscores, at most 64; unique in the company. */
+  name?: string | null | undefined;
+}
+
+/** What `restoreSecret` brought back. */
+export interface RestoreSecretPayload {
+  /** The secret. */
+  secret: Secret;
 }
 
 /** A deleted destination to bring back. */
@@ -3209,6 +3259,8 @@ export interface Usage {
   used: Long;
   /** The smallest of the company's own limit and those of the companies above; null where there is none. */
   limit: Long | null;
+  /** The limit that was set for the company itself, whether it is the smallest or not; null where none was. A company right below the root has the platform's default then. */
+  own: Long | null;
   /** The company whose limit that is; null where there is none, and beyond the caller's reach. */
   limitedBy: CustomerRef | null;
 }

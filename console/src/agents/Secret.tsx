@@ -14,7 +14,7 @@ import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { When } from "../ui/When";
-import { DeleteSecret, Secrets as Ask, type SecretsResult, UpdateSecret } from "./agents.gql";
+import { DeleteSecret, RestoreSecret, Secrets as Ask, type SecretsResult, UpdateSecret } from "./agents.gql";
 
 type OneSecret = SecretsResult["me"]["customer"]["secrets"][number];
 
@@ -37,9 +37,15 @@ export function Secret() {
 function Shown({ secret, again, close }: { secret: OneSecret; again: () => void; close: () => Promise<void> }) {
   const { text } = useText();
   const remove = useChange(DeleteSecret);
-  const { say } = useNotices();
+  const restore = useChange(RestoreSecret);
+  const { say, offer, attempt } = useNotices();
   const [removing, setRemoving] = useState(false);
   const { id, name, createdAt, updatedAt, version } = secret;
+  const hide = () => attempt(async () => {
+    await remove({ input: { id, ifVersion: version, restorable: true } });
+    await close();
+    offer(text.agents.removedForNow(name), () => restore({ input: { id } }));
+  });
   const read = `{{ secrets.${name} }}`;
   return (
     <Stack>
@@ -49,10 +55,14 @@ function Shown({ secret, again, close }: { secret: OneSecret; again: () => void;
         [text.agents.secretWritten, <When key="written" at={updatedAt} />],
       ]} />
       <Replace secret={secret} again={again} />
-      <Button variant="default" w="fit-content" c="var(--mantine-color-error)" onClick={() => setRemoving(true)}>{text.agents.removeSecret}</Button>
+      <Text size="sm" c="dimmed">{text.agents.removeForNowHint(name)}</Text>
+      <Group gap="xs">
+        <Button color="red" variant="light" onClick={hide}>{text.agents.removeSecret}</Button>
+        <Button variant="default" c="var(--mantine-color-error)" onClick={() => setRemoving(true)}>{text.agents.removeForGood}</Button>
+      </Group>
       {removing && (
         <Confirm
-          title={text.agents.removeSecretTitle(name)} button={text.agents.removeSecret} close={() => setRemoving(false)}
+          title={text.agents.removeSecretTitle(name)} button={text.agents.removeForGood} close={() => setRemoving(false)}
           work={async () => {
             await remove({ input: { id, ifVersion: version } });
             say(text.agents.removed(name));

@@ -19,12 +19,17 @@ export function Secrets() {
   return (
     <div className="split">
       <div className="list">
-        <Head at="secrets">{can && <NewSecret />}</Head>
+        <Head at="secrets">{can && <><ToDeleted /><NewSecret /></>}</Head>
         {can ? <List /> : <Empty title={text.problems.forbidden} hint={text.agents.secretsForbidden} />}
       </div>
       <Outlet />
     </div>
   );
+}
+
+function ToDeleted() {
+  const { text } = useText();
+  return <Button component={Link} to="/agents/secrets/deleted" variant="subtle">{text.ui.recentlyDeleted}</Button>;
 }
 
 function NewSecret() {

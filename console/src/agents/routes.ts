@@ -41,6 +41,7 @@ export const agentRoutes = [
   ]),
   secrets.addChildren([
     createRoute({ getParentRoute: () => secrets, path: "/new", component: lazyRouteComponent(() => import("./CreateSecret"), "CreateSecret") }),
+    createRoute({ getParentRoute: () => secrets, path: "/deleted", component: lazyRouteComponent(() => import("./DeletedSecrets"), "DeletedSecrets") }),
     createRoute({ getParentRoute: () => secrets, path: "/$secretId", component: lazyRouteComponent(() => import("./Secret"), "Secret") }),
   ]),
   agent.addChildren([

@@ -2,10 +2,10 @@ import type { Cache, UpdatesConfig } from "@urql/exchange-graphcache";
 import { forget, staleQueries } from "../graph/stale";
 
 /** Has what the caller's own company has asked for again. */
-function ofCompany(cache: Cache, field: string): void {
+function ofCompany(cache: Cache, ...fields: string[]): void {
   const me = cache.resolve("Query", "me");
   const company = typeof me === "string" ? cache.resolve(me, "customer") : undefined;
-  if (typeof company === "string") forget(cache, company, [field]);
+  if (typeof company === "string") forget(cache, company, fields);
 }
 
 /** Has the lists of agents asked for again, those of every company that was looked at. */
@@ -40,7 +40,8 @@ export const agentUpdates: UpdatesConfig[string] = {
   restoreAgent: there,
   createSecret: (_, __, cache) => ofCompany(cache, "secrets"),
   updateSecret: (_, __, cache) => ofCompany(cache, "secrets"),
-  deleteSecret: (_, __, cache) => ofCompany(cache, "secrets"),
+  deleteSecret: (_, __, cache) => ofCompany(cache, "secrets", "deletedSecrets"),
+  restoreSecret: (_, __, cache) => ofCompany(cache, "secrets", "deletedSecrets"),
   startRun: staleQueries("runs"),
   cancelRun: staleQueries("runs"),
 };

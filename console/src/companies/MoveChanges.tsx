@@ -5,8 +5,8 @@ import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
-import { TenantApplication, WhoReaches } from "./companies.gql";
-import { type Bound, boundsOf, changeOfReach, mayCreate, type Mover, type Place } from "./place";
+import { DefaultLimits, TenantApplication, WhoReaches } from "./companies.gql";
+import { type Bound, boundsOf, changeOfReach, type Limit, mayCreate, type Mover, type Place } from "./place";
 
 interface Moved {
   mover: Mover;
@@ -28,7 +28,7 @@ export function MoveChanges({ mover, place }: Moved) {
         <SignsIn mover={mover} place={place} />
       </List>
       <Reach mover={mover} place={place} />
-      <Limits of={boundsOf(mover, place)} />
+      <Limits mover={mover} place={place} />
     </Stack>
   );
 }
@@ -92,16 +92,37 @@ function Who({ company: { id, name }, tenant }: { company: { id: string; name: s
   return text.companies.reachPeople(totalCount, totalCountCapped ? text.companies.more(format.number(totalCount)) : format.number(totalCount), name, people, totalCount > nodes.length);
 }
 
-/** What is limited otherwise there, with what is used of it, and what does not fit. */
-function Limits({ of }: { of: readonly Bound[] }) {
-  const { text, format } = useText();
-  if (of.length === 0) return <Text size="sm">{text.companies.moveLimitsSame}</Text>;
-  const told = (name: Bound["name"], limit: number | null, by: { name: string } | null) => {
-    if (limit === null) return text.companies.noLimit;
-    return `${name === "STORAGE_BYTES" ? format.bytes(limit) : format.number(limit)} (${by ? text.companies.limitOf(by.name) : text.companies.limitAbove})`;
-  };
+/** What is limited otherwise there, and what goes along. */
+function Limits({ mover, place }: Moved) {
+  const { text } = useText();
+  const me = useMe();
+  // Right below the root the platform's defaults hold, which its own people may read.
+  const below = place.level === 0;
+  const asks = below && me.customer.level === 0 && me.can("audit.read");
+  const { data, error, again } = useAsk(DefaultLimits, {}, { pause: !asks });
+  const of = boundsOf(mover, place, data?.operations.defaultLimits);
+  const leaves = of.some(({ today }) => today.by === "default");
   return (
     <div>
+      <Problem error={error} again={again} />
+      {of.length === 0 ? <Text size="sm">{text.companies.moveLimitsSame}</Text> : <Bounds of={of} />}
+      {mover.usage.some(({ own }) => own !== null) && <Text size="xs" c="dimmed">{text.companies.moveOwnLimits}</Text>}
+      {leaves && <Text size="xs" c="dimmed">{text.companies.moveDefaults}</Text>}
+      {below && !asks && <Text size="xs" c="dimmed">{text.companies.moveDefaultsThere}</Text>}
+    </div>
+  );
+}
+
+/** Each limit that is another one there, with what is used of it, and what does not fit. */
+function Bounds({ of }: { of: readonly Bound[] }) {
+  const { text, format } = useText();
+  const whose = (by: Limit["by"]) => (typeof by === "object" ? text.companies.limitOf(by.name) : text.companies.limitBy[by]);
+  const told = (name: Bound["name"], { limit, by }: Limit) => {
+    if (limit === null) return text.companies.noLimit;
+    return `${name === "STORAGE_BYTES" ? format.bytes(limit) : format.number(limit)} (${whose(by)})`;
+  };
+  return (
+    <>
       <Text size="sm" fw={600}>{text.companies.moveLimits}</Text>
       <ScrollArea viewportProps={{ tabIndex: 0, role: "group", "aria-label": text.companies.moveLimits }}>
         <Table fz="sm">
@@ -113,14 +134,13 @@ function Limits({ of }: { of: readonly Bound[] }) {
               <Table.Tr key={name}>
                 <Table.Th scope="row" fw={400}>{text.companies.limits[name]}</Table.Th>
                 <Table.Td>{name === "STORAGE_BYTES" ? format.bytes(brings) : format.number(brings)}</Table.Td>
-                <Table.Td>{told(name, today.limit, today.limitedBy)}</Table.Td>
-                <Table.Td>{told(name, there.limit, there.limitedBy)}{over && <Text size="sm" fw={600}>{text.companies.moveOver}</Text>}</Table.Td>
+                <Table.Td>{told(name, today)}</Table.Td>
+                <Table.Td>{told(name, there)}{over && <Text size="sm" fw={600}>{text.companies.moveOver}</Text>}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
         </Table>
       </ScrollArea>
-      <Text size="xs" c="dimmed">{text.companies.moveOwnLimits}</Text>
-    </div>
+    </>
   );
 }

@@ -4,7 +4,8 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
-import { useText } from "../text";
+import { type Text as Words, useText } from "../text";
+import type { Format } from "../text/format";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
@@ -36,7 +37,7 @@ export function Usage() {
         {company && changing && <Limits company={company} close={() => setChanging(false)} />}
         {company && !changing && (
           <>
-            {company.usage.map((one) => <Bar key={one.name} one={one} />)}
+            {company.usage.map((one) => <Bar key={one.name} one={one} company={company} />)}
             {mayChange && <Button w="fit-content" variant="default" onClick={() => setChanging(true)}>{text.companies.changeLimits}</Button>}
           </>
         )}
@@ -45,9 +46,9 @@ export function Usage() {
   );
 }
 
-function Bar({ one: { name, used, limit, limitedBy } }: { one: One }) {
+function Bar({ one: { name, used, limit, own, limitedBy }, company }: { one: One; company: Whole }) {
   const { text, format } = useText();
-  const write = name === "STORAGE_BYTES" ? format.bytes : format.number;
+  const write = writer(format, name);
   const label = text.companies.limits[name];
   const part = limit === null ? 0 : limit === 0 ? 1 : used / limit;
   const word = limit === null ? undefined : part >= 1 ? text.companies.full : part >= near ? text.companies.nearlyFull : undefined;
@@ -63,18 +64,28 @@ function Bar({ one: { name, used, limit, limitedBy } }: { one: One }) {
         </Progress.Root>
       )}
       <Text size="xs" c="dimmed">
-        {limit === null ? text.companies.noLimit : limitedBy ? text.companies.limitOf(limitedBy.name) : text.companies.limitAbove}
+        {limit === null ? text.companies.noLimit : limit === own ? text.companies.limitOf(company.name) : whose(text, company, limitedBy)}
       </Text>
     </div>
   );
 }
 
+function writer(format: Format, name: One["name"]): (value: number) => string {
+  return name === "STORAGE_BYTES" ? format.bytes : format.number;
+}
+
+/** Whose limit it is. What a company has without a limit of its own is the platform's default. */
+function whose(text: Words, company: Pick<Whole, "id">, by: One["limitedBy"]): string {
+  if (by?.id === company.id) return text.companies.limitBy.default;
+  return by ? text.companies.limitOf(by.name) : text.companies.limitAbove;
+}
+
 /** The company's own limits; those of the companies above bind beside them. */
 function Limits({ company, close }: { company: Whole; close: () => void }) {
-  const { text } = useText();
+  const { text, format } = useText();
   const { offer } = useNotices();
   const set = useChange(SetLimits);
-  const own = Object.fromEntries(company.usage.map(({ name, limit, limitedBy }) => [name, limitedBy?.id === company.id ? limit : null])) as Record<One["name"], number | null>;
+  const own = Object.fromEntries(company.usage.map(({ name, own }) => [name, own])) as Record<One["name"], number | null>;
   const [form, setForm] = useState(own);
   const changed = company.usage.map(({ name }) => name).filter((name) => form[name] !== own[name]);
   const submit = useSubmit(async () => {
@@ -87,9 +98,10 @@ function Limits({ company, close }: { company: Whole; close: () => void }) {
     <form onSubmit={submit.onSubmit}>
       <Stack>
         <Problem error={submit.error} />
-        {company.usage.map(({ name }) => (
+        {company.usage.map(({ name, limit, limitedBy, own: mine }) => (
           <NumberInput
             key={name} label={text.companies.limits[name]} placeholder={text.companies.limitEmpty} min={0} allowDecimal={false} hideControls thousandSeparator=" "
+            description={limit !== null && limit !== mine ? text.companies.limitTighter(writer(format, name)(limit), whose(text, company, limitedBy)) : undefined}
             value={form[name] ?? ""} onChange={(value) => setForm({ ...form, [name]: value === "" ? null : Number(value) })}
           />
         ))}

@@ -27,7 +27,7 @@ export function Contexts() {
   return (
     <div className="split">
       <div className="list">
-        <PageHead title={text.contexts.title}>{me.can("context.write") && <NewContext />}</PageHead>
+        <PageHead title={text.contexts.title}>{me.can("context.write") && <><ToDeleted /><NewContext /></>}</PageHead>
         <Group gap="xs">
           <FindBox label={text.contexts.find} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />
           <NativeSelect
@@ -46,6 +46,11 @@ export function Contexts() {
       <Outlet />
     </div>
   );
+}
+
+function ToDeleted() {
+  const { text } = useText();
+  return <Button renderRoot={(props) => <Link to="/contexts/deleted" search={true} {...props} />} variant="subtle">{text.ui.recentlyDeleted}</Button>;
 }
 
 function NewContext() {

@@ -16,7 +16,7 @@ import { useNotices } from "../ui/useNotices";
 import { When } from "../ui/When";
 import { useOnChanges } from "./changes";
 import { Chunks } from "./Chunks";
-import { DeleteDocument, Document as Ask, type DocumentResult, ReprocessDocument } from "./contexts.gql";
+import { DeleteDocument, Document as Ask, type DocumentResult, ReprocessDocument, RestoreDocument } from "./contexts.gql";
 import { formatOf } from "./files";
 import { Download, Original } from "./Original";
 import { PageBox } from "./PageBox";
@@ -70,20 +70,27 @@ function Shown({ document, contextId }: { document: Whole; contextId: string }) 
 function Actions({ document: { id, displayName, status }, contextId }: { document: Whole; contextId: string }) {
   const { text } = useText();
   const navigate = useNavigate();
-  const { attempt, say } = useNotices();
+  const { attempt, offer, say } = useNotices();
   const reprocess = useChange(ReprocessDocument);
   const remove = useChange(DeleteDocument);
+  const restore = useChange(RestoreDocument);
   const [asking, setAsking] = useState(false);
+  const hide = () => attempt(async () => {
+    await remove({ input: { id, restorable: true } });
+    await navigate({ to: "/contexts/$contextId", params: { contextId } });
+    offer(text.contexts.removedForNow(displayName), () => restore({ input: { id } }));
+  });
   const goes = status === "pending" || status === "processing";
   return (
     <>
       <Button size="xs" variant="default" leftSection={<IconRefresh size={14} aria-hidden />} disabled={goes} onClick={() => attempt(() => reprocess({ input: { id } }))}>
         {status === "failed" ? text.ui.tryAgain : text.contexts.readAgain}
       </Button>
-      <Button size="xs" variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={() => setAsking(true)}>{text.contexts.remove}</Button>
+      <Button size="xs" variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={hide}>{text.contexts.remove}</Button>
+      <Button size="xs" variant="subtle" c="var(--mantine-color-error)" onClick={() => setAsking(true)}>{text.contexts.deleteForGood}</Button>
       {asking && (
         <Confirm
-          title={text.contexts.removeDocument(displayName)} button={text.contexts.remove} close={() => setAsking(false)}
+          title={text.contexts.deleteOf(displayName)} button={text.contexts.deleteForGood} close={() => setAsking(false)}
           work={async () => {
             await remove({ input: { id } });
             say(text.contexts.removed(displayName));

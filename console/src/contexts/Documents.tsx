@@ -1,6 +1,6 @@
 import { Button, Group, NativeSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { usePages } from "../graph/pages";
 import { useMe } from "../session/rights";
@@ -47,6 +47,9 @@ export function Documents() {
           data={documentOrders.map((value) => ({ value, label: text.contexts.orders[value] }))}
           onChange={({ currentTarget: { value } }) => change({ order: documentOrders.find((order) => order === value && order !== "newest") })}
         />
+        {me.can("context.write") && (
+          <Button renderRoot={(props) => <Link to="/contexts/$contextId/deleted" params={{ contextId }} {...props} />} variant="subtle">{text.ui.recentlyDeleted}</Button>
+        )}
       </Group>
       {me.can("context.write") && <UploadPanel contextId={contextId} />}
       <Searchable contextId={contextId} />

@@ -18,6 +18,12 @@ const create = createRoute({
   component: lazyRouteComponent(() => import("./Create"), "Create"),
 });
 
+const deleted = createRoute({
+  getParentRoute: () => list,
+  path: "/deleted",
+  component: lazyRouteComponent(() => import("./Deleted"), "DeletedContexts"),
+});
+
 const one = createRoute({
   getParentRoute: () => inside,
   path: "/contexts/$contextId",
@@ -62,6 +68,12 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import("./Settings"), "Settings"),
 });
 
+const deletedDocuments = createRoute({
+  getParentRoute: () => one,
+  path: "/deleted",
+  component: lazyRouteComponent(() => import("./Deleted"), "DeletedDocuments"),
+});
+
 const counted = (value: unknown) => within(0, Number.MAX_SAFE_INTEGER, value);
 
 const document = createRoute({
@@ -73,4 +85,4 @@ const document = createRoute({
   component: lazyRouteComponent(() => import("./Document"), "Document"),
 });
 
-export const contextRoutes = [list.addChildren([create]), one.addChildren([documents, search, ask, questions, settings, document])] as const;
+export const contextRoutes = [list.addChildren([create, deleted]), one.addChildren([documents, search, ask, questions, settings, deletedDocuments, document])] as const;

@@ -6,7 +6,7 @@ function recount(cache: Cache): void {
   forget(cache, "Query", ["documents", "search"]);
   for (const { fieldKey } of cache.inspectFields("Query").filter(({ fieldName }) => fieldName === "context")) {
     const key = cache.resolve("Query", fieldKey);
-    if (typeof key === "string") forget(cache, key, ["documents"]);
+    if (typeof key === "string") forget(cache, key, ["documents", "deletedDocuments"]);
   }
 }
 
@@ -15,9 +15,10 @@ export const contextUpdates: UpdatesConfig[string] = {
   createContext: staleQueries("contexts", "search"),
   updateContext: staleQueries("contexts", "search"),
   shareContext: staleQueries("contexts"),
-  restoreContext: staleQueries("context", "contexts", "documents", "search"),
-  deleteContext: staleQueries("contexts", "documents", "search"),
+  restoreContext: staleQueries("context", "contexts", "deletedContexts", "documents", "search"),
+  deleteContext: staleQueries("contexts", "deletedContexts", "documents", "search"),
   deleteDocument: (_, __, cache) => recount(cache),
+  restoreDocument: (_, __, cache) => recount(cache),
   reprocessDocument: (_, __, cache) => recount(cache),
   reprocessContext: (_, __, cache) => recount(cache),
 };

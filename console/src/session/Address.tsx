@@ -1,9 +1,10 @@
-import { Alert, Button, PasswordInput, Stack, TextInput, Title } from "@mantine/core";
+import { Alert, Button, Stack, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
+import { CurrentPassword } from "./CurrentPassword";
 import { RequestEmailChange } from "./session.gql";
 
 const empty = { email: "", password: "" };
@@ -30,11 +31,7 @@ export function Address() {
             label={text.session.newEmail} type="email" autoComplete="email" required withAsterisk={false} error={submit.fault("email")}
             value={form.email} onChange={(event) => setForm({ ...form, email: event.currentTarget.value })}
           />
-          <PasswordInput
-            label={text.session.currentPassword} autoComplete="current-password" required withAsterisk={false} error={submit.fault("password")}
-            visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }}
-            value={form.password} onChange={(event) => setForm({ ...form, password: event.currentTarget.value })}
-          />
+          <CurrentPassword of={submit} value={form.password} set={(password) => setForm({ ...form, password })} />
           <Button type="submit" w="fit-content" loading={submit.busy}>{text.session.changeEmail}</Button>
         </Stack>
       </form>

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Badge, Button, Group, Stack, Text, TextInput, Title } from "@mantine/core";
 import { knowsPasskeys, makePasskey } from "canopy-client";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
@@ -7,6 +7,7 @@ import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
 import { type Submit, useSubmit } from "../ui/useSubmit";
 import { When } from "../ui/When";
+import { CurrentPassword } from "./CurrentPassword";
 import { byBrowser } from "./passkey";
 import { RecoveryCodes } from "./RecoveryCodes";
 import { BeginPasskey, CreatePasskey, DeletePasskey, Passkeys as Ask, type PasskeysResult, UpdatePasskey } from "./session.gql";
@@ -128,16 +129,6 @@ function Name({ of, value, set }: Field) {
     <TextInput
       label={text.session.passkeyName} placeholder={text.session.passkeyNameLike} required withAsterisk={false} data-autofocus autoComplete="off" error={of.fault("name")}
       value={value} onChange={(event) => set(event.currentTarget.value)}
-    />
-  );
-}
-
-function CurrentPassword({ of, value, set }: Field) {
-  const { text } = useText();
-  return (
-    <PasswordInput
-      label={text.session.currentPassword} autoComplete="current-password" required withAsterisk={false} error={of.fault("password")}
-      visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }} value={value} onChange={(event) => set(event.currentTarget.value)}
     />
   );
 }

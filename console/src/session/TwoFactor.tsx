@@ -1,4 +1,4 @@
-import { Anchor, Button, Code, Group, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Anchor, Button, Code, Group, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
@@ -6,6 +6,7 @@ import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
+import { CurrentPassword } from "./CurrentPassword";
 import { RecoveryCodes } from "./RecoveryCodes";
 import { useMe } from "./rights";
 import { ConfirmTotp, DisableTotp, EnableTotp, RegenerateRecoveryCodes } from "./session.gql";
@@ -73,10 +74,7 @@ function TurnOn({ done }: { done: () => void }) {
   return (
     <form onSubmit={ask.onSubmit}>
       <Stack>
-        <PasswordInput
-          label={text.session.currentPassword} autoComplete="current-password" required withAsterisk={false} data-autofocus error={ask.fault("password")}
-          visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }} value={password} onChange={(event) => setPassword(event.currentTarget.value)}
-        />
+        <CurrentPassword of={ask} value={password} set={setPassword} focus />
         <Problem error={ask.rest("password")} />
         <Button type="submit" loading={ask.busy}>{text.session.turnOn}</Button>
       </Stack>
@@ -95,11 +93,7 @@ function TurnOff({ done }: { done: () => void }) {
   return (
     <form onSubmit={submit.onSubmit}>
       <Stack>
-        <PasswordInput
-          label={text.session.currentPassword} autoComplete="current-password" required withAsterisk={false} data-autofocus error={submit.fault("password")}
-          visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }}
-          value={form.password} onChange={(event) => setForm({ ...form, password: event.currentTarget.value })}
-        />
+        <CurrentPassword of={submit} value={form.password} set={(password) => setForm({ ...form, password })} focus />
         <TextInput
           label={text.session.code} description={text.session.codeHint} autoComplete="one-time-code" required withAsterisk={false} error={submit.fault("code")}
           value={form.code} onChange={(event) => setForm({ ...form, code: event.currentTarget.value })}
@@ -126,10 +120,7 @@ function NewCodes({ done }: { done: () => void }) {
     <form onSubmit={submit.onSubmit}>
       <Stack>
         <Text size="sm">{text.session.newCodesHint}</Text>
-        <PasswordInput
-          label={text.session.currentPassword} autoComplete="current-password" required withAsterisk={false} data-autofocus error={submit.fault("password")}
-          visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }} value={password} onChange={(event) => setPassword(event.currentTarget.value)}
-        />
+        <CurrentPassword of={submit} value={password} set={setPassword} focus />
         <Problem error={submit.rest("password")} />
         <Button type="submit" loading={submit.busy}>{text.session.newCodes}</Button>
       </Stack>

@@ -37,10 +37,10 @@ export async function signOut(): Promise<void> {
 }
 
 /** Goes to the identity provider of an address, or tells why not. It leads back to the sign-in, and from there to where one wanted to go. */
-export async function leadToProvider(email: string, to: string | undefined): Promise<string | undefined> {
+export async function leadToProvider(email: string, to: string | undefined, how: { fresh?: boolean } = {}): Promise<string | undefined> {
   const back = `/console/sign-in?${new URLSearchParams({ sso: "in", ...(to && { to }) })}`;
   try {
-    await session.leadToProvider({ email, return: back });
+    await session.leadToProvider({ email, return: back, ...how });
     return undefined;
   } catch (error) {
     return (error instanceof CanopyError && error.reason) || "sso_away";

@@ -43,6 +43,7 @@ func (v *Visit) postgresql(ctx context.Context) {
 	v.extensions(s)
 	v.durability(s)
 	v.replication(s)
+	v.replicas(ctx)
 	v.clock("clock of PostgreSQL", s.Now, begun, took)
 	v.schema(ctx, s)
 }
@@ -122,6 +123,28 @@ func (v *Visit) replication(s *db.Server) {
 	if s.Kept > muchBehind {
 		v.found("replication slots", Warning, "connect its reader, or drop it by pg_drop_replication_slot",
 			"nobody reads %s, for which %s of the log are kept", strings.Join(s.Slots, ", "), bytes(s.Kept))
+	}
+}
+
+// replicas looks at those that are to answer reads. None of them is a fault: the primary answers without them.
+func (v *Visit) replicas(ctx context.Context) {
+	if v.cfg.DatabaseReadURL == "" {
+		return
+	}
+	list, err := db.ExamineReplicas(ctx, v.cfg.DatabaseReadURL)
+	if err != nil {
+		v.found("replicas", Fault, "", "CANOPY_DATABASE_READ_URL: %v", err)
+		return
+	}
+	for _, r := range list {
+		switch {
+		case r.Err != nil:
+			v.found("replicas", Warning, "start it, or leave it out of CANOPY_DATABASE_READ_URL", "%s does not answer: %v", r.Name, r.Err)
+		case !r.Standby:
+			v.found("replicas", Warning, "name standbys in CANOPY_DATABASE_READ_URL, and the primary in DATABASE_URL", "%s follows no server: it is never asked", r.Name)
+		default:
+			v.ok("replicas", "%s follows, and answers reads while it keeps up", r.Name)
+		}
 	}
 }
 

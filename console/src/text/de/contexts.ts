@@ -159,7 +159,7 @@ export const contexts: Text["contexts"] = {
   original: "Datei herunterladen",
   readAgain: "Neu lesen",
   remove: "Löschen",
-  removeDocument: (name) => `${name} löschen?`,
+  removedForNow: (name) => `${name} ist gelöscht. Es lässt sich 30 Tage zurückholen.`,
   removeDocumentHint: "Die Datei und ihr Text werden gelöscht, und keine Suche findet sie mehr. Das lässt sich nicht rückgängig machen.",
   removed: (name) => `${name} ist gelöscht`,
   goneDocument: "Dieses Dokument ist nicht hier",

@@ -96,6 +96,8 @@ export const session: Text["session"] = {
   enterSecret: "Geben Sie dieses Geheimnis Ihrem Authenticator, und dann hier den Code ein, den er zeigt.",
   openAuthenticator: "In einem Authenticator dieses Geräts öffnen",
   confirm: "Bestätigen",
+  noPassword: "Sie haben kein Passwort. Wo sonst eines verlangt wird, genügt eine Anmeldung bei Ihrem Identitätsanbieter, die höchstens ein paar Minuten her ist.",
+  signInAnew: "Dort neu anmelden",
   newCodes: "Neue Wiederherstellungscodes",
   newCodesHint: "Die Codes, die Sie jetzt haben, gelten sofort nicht mehr, ob benutzt oder nicht.",
   recovery: "Wiederherstellungscodes",

@@ -158,7 +158,7 @@ export const contexts = {
   original: "Download the file",
   readAgain: "Read again",
   remove: "Delete",
-  removeDocument: (name: string) => `Delete ${name}?`,
+  removedForNow: (name: string) => `${name} is deleted. It can be brought back for 30 days.`,
   removeDocumentHint: "The file and its text are deleted, and searches don’t find it any more. This can’t be undone.",
   removed: (name: string) => `${name} is deleted`,
   goneDocument: "This document is not here",

@@ -95,6 +95,8 @@ export const session = {
   enterSecret: "Add this secret to your authenticator, then enter the code that it shows.",
   openAuthenticator: "Open in an authenticator of this device",
   confirm: "Confirm",
+  noPassword: "You have no password. What asks for one takes a sign-in at your identity provider a few minutes ago at most.",
+  signInAnew: "Sign in there again",
   newCodes: "New recovery codes",
   newCodesHint: "The codes that you have now are void at once, used or not.",
   recovery: "Recovery codes",

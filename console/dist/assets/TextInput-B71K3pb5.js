@@ -1,1 +1,0 @@
-import{h as e,u as t}from"./documents-DnmjPnZ2.js";import{t as n}from"./InputBase-C4n1ohxK.js";import{t as r}from"./react-BNCMh3YF.js";var i=r(),a=t(t=>{let r=e([`Input`,`InputWrapper`,`TextInput`],null,t);return(0,i.jsx)(n,{component:`input`,...r,__staticSelector:`TextInput`})});a.classes=n.classes,a.displayName=`@mantine/core/TextInput`;export{a as t};

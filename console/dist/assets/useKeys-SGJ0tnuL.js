@@ -1,1 +1,0 @@
-import{n as e}from"./pages-CE9pzvfc.js";import{i as t}from"./keys.gql-DgXQ5s8q.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,0 +1,217 @@
+package db_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/devstack"
+	"canopy/internal/devstack/devtest"
+)
+
+// followed is a store that may read from a standby of its server.
+func followed(t testing.TB) (s *db.Store, standby *devstack.Postgres) {
+	t.Helper()
+	// What is acknowledged is written, as it is where people work: it is sent on at once.
+	p, err := devstack.StartPostgres(t.Context(), devstack.PostgresOptions{Dir: t.TempDir(), Durable: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Remove)
+	if err := db.Migrate(t.Context(), p.URL()); err != nil {
+		t.Fatal(err)
+	}
+	standby, err = p.StartStandby(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(standby.Remove)
+	s = open(t, p.URL())
+	if err := s.ReadFrom(standby.URL(), db.Options{MaxConns: 4}, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	used(t, s, true)
+	return s, standby
+}
+
+func used(t testing.TB, s *db.Store, wanted bool) {
+	t.Helper()
+	devtest.Eventually(t, fmt.Sprintf("the replica is used: %t", wanted), func() bool { return s.Replicas()[0].Used == wanted })
+}
+
+// keys counts signing keys by a list.
+func keys(ctx context.Context, t *testing.T, s *db.Store) int {
+	t.Helper()
+	list, err := s.SigningKeys(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+// add writes a key.
+func add(ctx context.Context, s *db.Store) error {
+	return s.InsertSigningKey(ctx, db.SigningKey{KID: rand.Text(), PrivateKey: []byte{1}, ActivatesAt: time.Now()}, time.Now().Add(time.Hour))
+}
+
+// seesAll writes, and reads what it has written, so many times.
+func seesAll(t *testing.T, s *db.Store, times int) {
+	t.Helper()
+	for range times {
+		before := keys(t.Context(), t, s)
+		if err := add(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if n := keys(db.Reading(t.Context()), t, s); n != before+1 {
+			t.Fatalf("of %d keys %d are read", before+1, n)
+		}
+	}
+}
+
+func answered(s *db.Store) int64 { return s.Replicas()[0].Statements }
+
+func run(t *testing.T, p *devstack.Postgres, text string) {
+	t.Helper()
+	pool, err := sql.Open("postgres", p.URL()+"&target_session_attrs=any")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pool.Close() }()
+	if _, err := pool.ExecContext(t.Context(), text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReplicasAnswer: what is read in a context of Reading comes from the replica, and nothing else does.
+func TestReplicasAnswer(t *testing.T) {
+	t.Parallel()
+	s, _ := followed(t)
+	before := answered(s)
+	keys(t.Context(), t, s)
+	_ = s.Tx(db.Reading(t.Context()), func(tx *db.Store) error {
+		keys(db.Reading(t.Context()), t, tx)
+		return nil
+	})
+	if n := answered(s) - before; n != 0 {
+		t.Errorf("without Reading, and in a transaction, the replica has answered %d statements", n)
+	}
+	ctx := db.Reading(t.Context())
+	keys(ctx, t, s)
+	keys(ctx, t, s)
+	keys(db.Alone(ctx), t, s)
+	if n := answered(s) - before; n != 2 {
+		t.Errorf("the replica has answered %d statements of 2", n)
+	}
+}
+
+// TestReplicasAreNeverStale: whoever has written reads it, whether the replica follows at once, late, or not at all, and many at the same time.
+func TestReplicasAreNeverStale(t *testing.T) {
+	t.Parallel()
+	s, standby := followed(t)
+	before := answered(s)
+	seesAll(t, s, 50)
+	if n := answered(s) - before; n < 25 {
+		t.Errorf("the replica has answered %d reads of 50", n)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 50 {
+				list, err := s.SigningKeys(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = add(t.Context(), s)
+				read, err := s.SigningKeys(db.Reading(t.Context()))
+				if err != nil || len(read) < len(list)+1 {
+					t.Errorf("after one more than %d, %d are read: %v", len(list), len(read), err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	run(t, standby, `SELECT pg_wal_replay_pause()`)
+	seesAll(t, s, 10)
+	used(t, s, false)
+	before = answered(s)
+	begun := time.Now()
+	seesAll(t, s, 20)
+	if n := answered(s) - before; n != 0 {
+		t.Errorf("while it stands still the replica has answered %d", n)
+	}
+	t.Logf("20 reads past it took %v", time.Since(begun))
+	run(t, standby, `SELECT pg_wal_replay_resume()`)
+	used(t, s, true)
+	seesAll(t, s, 10)
+	if answered(s) == before {
+		t.Error("it is not used again")
+	}
+}
+
+// TestReplicasMayGo: one that dies, or follows nobody any more, is left out, and nobody's read fails.
+func TestReplicasMayGo(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(*devstack.Postgres){
+		"it dies":        func(p *devstack.Postgres) { p.Kill() },
+		"it is promoted": func(p *devstack.Postgres) { _ = p.Promote(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, standby := followed(t)
+			seesAll(t, s, 5)
+			leave(standby)
+			seesAll(t, s, 20)
+			used(t, s, false)
+			seesAll(t, s, 5)
+		})
+	}
+}
+
+// BenchmarkReplicas is a list that the primary answers, and the same by a standby, alone and beside somebody who writes all the time.
+func BenchmarkReplicas(b *testing.B) {
+	s, _ := followed(b)
+	for range 20 {
+		if err := add(b.Context(), s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	read := func(b *testing.B, reading func(context.Context) context.Context) {
+		b.Helper()
+		before := answered(s)
+		for b.Loop() {
+			if _, err := s.SigningKeys(reading(b.Context())); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(answered(s)-before)/float64(b.N), "replica/op")
+	}
+	for _, writing := range []bool{false, true} {
+		var done sync.WaitGroup
+		ctx, stop := context.WithCancel(b.Context())
+		name := "alone"
+		if writing {
+			name = "beside a writer"
+			done.Go(func() {
+				for ctx.Err() == nil {
+					key := db.SigningKey{KID: rand.Text(), PrivateKey: []byte{1}, ActivatesAt: time.Now()}
+					_ = s.Tx(ctx, func(tx *db.Store) error {
+						_ = tx.InsertSigningKey(ctx, key, time.Now().Add(time.Hour))
+						return tx.DropSigningKey(ctx, key.KID)
+					})
+				}
+			})
+		}
+		b.Run("primary, "+name, func(b *testing.B) { read(b, func(ctx context.Context) context.Context { return ctx }) })
+		b.Run("replica, "+name, func(b *testing.B) { read(b, db.Reading) })
+		stop()
+		done.Wait()
+	}
+}
