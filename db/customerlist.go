@@ -116,15 +116,18 @@ func waysBelow(from string) ways {
 				list = append(list, way{each: reached.each, from: reached.from, where: append([]string{st.condition(t)}, reached.where...), held: reached.held, ordered: reached.ordered})
 			}
 		}
-		if list = append(list, reached); st.counting || reached.ordered {
-			return list
+		if st.counting {
+			return append(list, reached)
 		}
+		var made []way
 		if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 {
-			made := st.few(handful, "c.created_at", walk.held, period...)
-			made.each = reached.each
-			list = append(list, made)
+			made = []way{st.few(handful, "c.created_at", walk.held, period...)}
+			made[0].each = reached.each
 		}
-		return append(list, walk)
+		if reached.ordered {
+			return append(append(list, made...), reached)
+		}
+		return append(append(append(list, reached), made...), walk)
 	}
 }
 

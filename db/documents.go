@@ -77,9 +77,12 @@ var (
 	qDocumentForUpdate = prepare(`
 		SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk + ` FOR UPDATE OF d`)
 	qDocumentsByID = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = ANY($3) AND ` + onDesk)
-	qStored        = prepare(`
-		SELECT COALESCE((SELECT size FROM context_sizes WHERE context_id = $1), 0) AS size, COALESCE((SELECT max(name_index) + 1 FROM documents
-			WHERE context_id = $1 AND original_name = $2), 0) AS name_index`)
+	// The last document up to that name is read, by the one index that has this order.
+	qStored = prepare(`
+		SELECT COALESCE((SELECT size FROM context_sizes WHERE context_id = $1), 0) AS size, COALESCE((
+			SELECT CASE WHEN l.context_id = $1 AND l.original_name = $2 THEN l.name_index + 1 END FROM (
+				SELECT context_id, original_name, name_index FROM documents WHERE (context_id, original_name) <= ($1::bigint, $2::text)
+				ORDER BY context_id DESC, original_name DESC, name_index DESC LIMIT 1) l), 0) AS name_index`)
 	qInsertDocument = prepare(`
 		INSERT INTO documents AS d (context_id, file_name, original_name, display_name, name_index, format, content_type,
 			content_hash, size, created_by, attributes, model, chunk_size, overlap)

@@ -152,7 +152,7 @@ type way struct {
 	where []string
 	// held are conditions that are only held against the rows that are found.
 	held []string
-	// lead is what the index that gives the order has before it, and is what that has to be.
+	// lead is what the index that gives the order has before it, and is what that has to be: one column, or several that stand in a row.
 	lead, is string
 	// keys are what the keys of the order are called in an ordered way, where an index has them by other names.
 	keys map[string]string
@@ -274,7 +274,7 @@ func (s *statement) column(i int) string {
 func (s *statement) orderBy(before string, name func(int) string) string {
 	list := make([]string, 0, len(s.keys)+1)
 	if before != "" {
-		list = append(list, before+direction(s.keys[0].down))
+		list = append(list, strings.ReplaceAll(before, ", ", direction(s.keys[0].down)+", ")+direction(s.keys[0].down))
 	}
 	for i, k := range s.keys {
 		list = append(list, name(i)+direction(k.down))
@@ -368,10 +368,10 @@ func (s *statement) bounds(w way) []string {
 		first, last = last, first
 	}
 	if !begun {
-		list = append(list, w.lead+first+w.is)
+		list = append(list, "("+w.lead+")"+first+"("+w.is+")")
 	}
 	if !ended {
-		list = append(list, w.lead+last+w.is)
+		list = append(list, "("+w.lead+")"+last+"("+w.is+")")
 	}
 	return list
 }

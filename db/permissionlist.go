@@ -48,6 +48,7 @@ func permissionsWithin(scope access.Scope) ways {
 		const place = "permissions p"
 		held := append(st.terms(terms), withinScope, aliveInScope("a.customer_id"))
 		var list []way
+		var led []string
 		for _, t := range terms {
 			switch t.Member {
 			case "ids":
@@ -55,7 +56,10 @@ func permissionsWithin(scope access.Scope) ways {
 			case "userId", "accountId":
 				return []way{{from: place + placeOfPermission, where: []string{st.condition(t)}, held: held}}
 			case "roleId":
-				list = append(list, fewPermissions(scope, st.condition(t), held))
+				role := st.condition(t)
+				if list = append(list, fewPermissions(scope, role, held)); st.ordersBy("p.id") { // which an index has behind the role and the limb
+					led = []string{role}
+				}
 			case "disabled":
 				if t.Value == "true" {
 					list = append(list, fewPermissions(scope, "p.disabled", held))
@@ -65,7 +69,7 @@ func permissionsWithin(scope access.Scope) ways {
 			}
 		}
 		all := way{from: place + placeOfPermission, held: held, ordered: true}
-		limbs := way{each: limbsInScope, first: "l", from: all.from, lead: "p.limb_id", is: "l.id", held: held, ordered: true, size: limbsInScope, most: mostOwners}
+		limbs := way{each: limbsInScope, first: "l", from: all.from, where: led, lead: "p.limb_id", is: "l.id", held: held, ordered: true, size: limbsInScope, most: mostOwners}
 		if scope.Whole() {
 			return append(list, all)
 		}

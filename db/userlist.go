@@ -108,7 +108,7 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 			in := "m.customer_id = " + st.value(t, "bigint")
 			list = append(list, way{from: "memberships m" + seenBy("m.user_id"), size: "memberships m WHERE " + in, where: []string{in}, held: held})
 		case "lastAccessSince":
-			list = append(list, st.usedSince(t, held))
+			list = append(list, st.usedSince(scope, t, terms, held))
 		}
 	}
 	if list, given := in.ways(st, terms); given {
@@ -126,15 +126,22 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 	return append(list, all)
 }
 
-// usedSince is the way of the users who have used a permission since a moment. Where they are counted each is met by one of several, as they are not listed first.
-func (s *statement) usedSince(t Term, held []string) way {
+// usedSince is the way of the users who have used a permission since a moment. Where they are counted each is met by the first of those within the scope, as
+// they are not listed first: in the limbs of the scope.
+func (s *statement) usedSince(scope access.Scope, t Term, terms []Term, held []string) way {
 	since := s.value(t, "timestamptz")
 	used := func(p string) string { return latest(p) + " AND " + p + ".last_access >= " + since }
-	if s.counting {
-		once := "NOT EXISTS (SELECT FROM permissions l WHERE l.user_id = p.user_id AND l.account_id < p.account_id AND " + used("l") + " OFFSET 0)"
-		return way{from: "permissions p" + seenBy("p.user_id"), where: []string{used("p")}, held: append(slices.Clone(held), once)}
+	if !s.counting {
+		return way{ids: "SELECT p.user_id AS id FROM permissions p WHERE " + used("p"), from: seenBy("n.id"), held: held}
 	}
-	return way{ids: "SELECT p.user_id AS id FROM permissions p WHERE " + used("p"), from: seenBy("n.id"), held: held}
+	first := "NOT EXISTS (SELECT FROM permissions l" + joinByID("accounts", "a", "l.account_id") + joinByID("customers", "c", "a.customer_id") +
+		" WHERE l.user_id = p.user_id AND l.account_id < p.account_id AND " + used("l") + " AND " + withinScope + " OFFSET 0)"
+	rest := slices.DeleteFunc(slices.Clone(terms), func(o Term) bool { return o == t }) // as who is met there has
+	w := way{from: "permissions p" + placeOfPermission + seenBy("p.user_id"), where: []string{used("p")}, held: append(s.terms(rest), alivelyKnown, withinScope, first)}
+	if !scope.Whole() {
+		w.each, w.where = limbsInScope, append(w.where, "p.limb_id = l.id")
+	}
+	return w
 }
 
 // ownUser are the users s that the company at the top of the scope knows.

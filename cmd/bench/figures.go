@@ -238,48 +238,7 @@ func (b *bencher) small() []row {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
 
-// large measures on a tree of many companies.
-func (b *bencher) large() ([]row, error) {
-	begin := time.Now()
-	out, err := b.lab.canopy(b.ctx, "seed", "--companies", fmt.Sprint(b.o.customers), "--fanout", "10",
-		"--staffed", fmt.Sprint(max(1, b.o.customers/usersOfEach)), "--users", fmt.Sprint(usersOfEach), "--alone")
-	if err != nil {
-		return nil, err
-	}
-	var top int64
-	if _, err := fmt.Sscanf(out[strings.Index(out, "company "):], "company %d", &top); err != nil {
-		return nil, err
-	}
-	size := fmt.Sprintf("%d companies: ", b.o.customers)
-	rows := []row{{name: size + "seed", figure: time.Since(begin).Round(time.Second).String(), wanted: "< 5 min"}}
-	if err := b.newToken(); err != nil {
-		return nil, err
-	}
-	spread := func(n int) int64 { return top + 1 + int64(n*7919)%int64(b.o.customers) }
-	timed := func(name, wanted string, what call) {
-		r := b.measure(b.lab.platform, 1, what)
-		rows = append(rows, row{
-			name: size + name, figure: fmt.Sprintf("p50 %s, p99 %s", ms(r.p50), ms(r.p99)), wanted: wanted,
-			statements: fmt.Sprintf("%.1f", r.statements), allocations: fmt.Sprintf("%.0f", r.allocations),
-		})
-	}
-	timed("reach check + details", "p99 < 5 ms", call{method: "GET", vary: func(n int) (string, string) { return fmt.Sprintf("/tenant/%d", spread(n)), "" }})
-	timed("first 100 descendants of any", "p99 < 10 ms", call{method: "GET", vary: func(n int) (string, string) {
-		return fmt.Sprintf("/tenant/customers/%d?limit=100", spread(n)), ""
-	}})
-	timed("first 100 descendants of the top", "p99 < 10 ms", call{method: "GET", path: fmt.Sprintf("/tenant/customers/%d?limit=100", top)})
-	b.found(timed, top)
-	stamp := time.Now().UnixNano()
-	timed("create", "< 5 ms", call{method: "POST", path: "/tenant/customer", contentType: "application/json", vary: func(n int) (string, string) {
-		return "/tenant/customer", fmt.Sprintf(`{"parentId":%d,"name":"New","regionId":1,"email":"new%d.%d@example.com"}`, spread(n), stamp, n)
-	}})
-	stream, err := b.stream(size)
-	if err != nil {
-		return nil, err
-	}
-	moved, err := b.moved(size, top)
-	return append(rows, stream, moved), err
-}
+const streamed = "GET /tenant/customers of root"
 
 // stream reads the whole list and watches the server's memory meanwhile.
 func (b *bencher) stream(size string) (row, error) {
@@ -315,7 +274,7 @@ func (b *bencher) stream(size string) (row, error) {
 	took := time.Since(begin)
 	<-done
 	return row{
-		name: size + "GET /tenant/customers of root", wanted: "< 64 MiB more",
+		name: size + streamed, wanted: "< 64 MiB more",
 		figure: fmt.Sprintf("%s in %.1f s, %s more memory", mib(n), took.Seconds(), mib(peak-before)),
 	}, err
 }

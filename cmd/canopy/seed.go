@@ -30,7 +30,7 @@ func seedCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) e
 		s.Progress = func(done int) {
 			_, _ = fmt.Fprintf(m.Stderr, "%d of %d companies, %.0f s\n", done, s.Customers, time.Since(start).Seconds())
 		}
-		top, err := p.Store.SeedTree(ctx, s)
+		top, err := db.SeedTree(ctx, p.Config.DatabaseURL, s)
 		if err != nil {
 			return err
 		}

@@ -27,6 +27,17 @@ test("the root sees what waits, who works, what fails, and the companies by what
   await busiest.getByLabel("By").selectOption("USERS");
   await busiest.getByRole("link", { name: "Alpine Energy" }).waitFor();
   assert.match(page.url(), /by=USERS/);
+  await busiest.getByRole("img", { name: /People by place in the table, drawn/ }).locator("canvas").waitFor();
+  const names = async () => (await busiest.getByRole("row").locator("td:nth-child(2)").allInnerTexts()).map((name) => name.trim());
+  const company = busiest.getByRole("columnheader", { name: "Company" });
+  assert.equal(await company.getAttribute("aria-sort"), "none");
+  await company.getByRole("button").focus();
+  await page.keyboard.press("Enter");
+  await busiest.locator('th[aria-sort="ascending"]', { hasText: "Company" }).waitFor();
+  assert.deepEqual(await names(), [...await names()].sort((a, b) => a.localeCompare(b)));
+  await page.keyboard.press("Enter");
+  await busiest.locator('th[aria-sort="descending"]', { hasText: "Company" }).waitFor();
+  assert.deepEqual(await names(), [...await names()].sort((a, b) => b.localeCompare(a)));
   await page.getByText("Default limits").click();
   await page.getByText("Webhook destinations", { exact: true }).waitFor();
   await accessible(page, "operations");

@@ -36,6 +36,16 @@ test("runs: filters, one that has failed, one that is cancelled, and the search 
   await page.getByRole("combobox", { name: "Search" }).fill(jobKey);
   await page.getByRole("dialog").getByRole("option", { name: /Always fails/ }).click();
   await panel.getByText("closed").first().waitFor();
+
+  // How long runs took is drawn where that is asked for, and their figures are a table.
+  await graph(ada, "mutation($input: StartRunInput!) { startRun(input: $input) { jobKey } }", { input: { agentId: failing.id } });
+  await page.goto(`${url}/console/agents/runs`);
+  await list.getByRole("option", { name: /Always fails.*failed/ }).nth(1).waitFor();
+  await page.getByText("How long they took").click();
+  await page.getByRole("img", { name: /How long runs took: the newest 2/ }).locator("canvas").waitFor();
+  await page.getByText("The figures as a table").click();
+  await page.getByRole("row", { name: /Always fails .* failed/ }).nth(1).waitFor();
+  await accessible(page, "runs-drawn");
 });
 
 test("a run under way is shown as it goes, and cancelled", async (t) => {

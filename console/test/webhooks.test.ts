@@ -59,6 +59,14 @@ test("add the first destination for chosen events, test it, and send the deliver
   assert.match(page.url(), /status=failed/);
   await page.getByRole("button", { name: "Clear the filters" }).click();
   await list.getByRole("option").nth(1).waitFor();
+
+  // The day's deliveries are drawn, and their figures are a table.
+  await page.goto(`${url}/console/webhooks`);
+  await page.getByRole("option", { name: /Billing/ }).click();
+  await panel.getByRole("img", { name: /How long the last attempts took: the newest 2 deliveries/ }).locator("canvas").waitFor();
+  await panel.getByText("The figures as a table").click();
+  await panel.getByRole("row", { name: /agent\.created .* delivered \d+ ms/ }).nth(1).waitFor();
+  await accessible(page, "webhooks-drawn");
 });
 
 test("a receiver that fails: since when, each attempt, and all of it recovered", async (t) => {

@@ -1,6 +1,6 @@
-import { Button, Group, NativeSelect } from "@mantine/core";
+import { Button, Group, NativeSelect, Skeleton } from "@mantine/core";
 import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect } from "react";
+import { type ComponentProps, lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { useAsk } from "../graph/hooks";
 import { usePages } from "../graph/pages";
 import { useText } from "../text";
@@ -67,6 +67,7 @@ function List({ search: { agent, status, time } }: { search: RunsSearch }) {
   const pages = usePages(
     Ask, { filter: { agentId: agent === undefined ? null : String(agent), status: status ?? null, createdSince }, subtree: agent !== undefined }, ({ runs }) => runs,
   );
+  const ended = pages.rows.filter(({ finishedAt }) => finishedAt !== null).slice(0, 200);
   const running = pages.rows.some((run) => run.status === "running");
   useEffect(() => {
     if (!running) return;
@@ -81,23 +82,40 @@ function List({ search: { agent, status, time } }: { search: RunsSearch }) {
       : <Empty title={text.agents.noRuns} hint={text.agents.noRunsHint} action={<Button variant="default" component={Link} to="/agents">{text.agents.toAgents}</Button>} />;
   }
   return (
-    <Rows
-      label={text.agents.lists.runs} count={pages.rows.length} more={pages.more} onShow={onShow} height={60}
-      keyOf={(index) => pages.rows[index]!.id}
-      onOpen={(index) => navigate({ to: "/agents/runs/$jobKey", params: { jobKey: pages.rows[index]!.jobKey }, search: true })}
-      isOpen={(index) => pages.rows[index]!.jobKey === jobKey}
-      render={(index) => {
-        const { agent, createdAt, finishedAt, status } = pages.rows[index]!;
-        return (
-          <>
-            <span className="two">
-              <span>{agent?.name ?? text.agents.agentGone}</span>
-              <span className="quiet"><When at={createdAt} />{finishedAt && ` · ${took(createdAt, finishedAt, format)}`}</span>
-            </span>
-            <RunState status={status} />
-          </>
-        );
-      }}
-    />
+    <>
+      {ended.length > 1 && <Drawn runs={ended} />}
+      <Rows
+        label={text.agents.lists.runs} count={pages.rows.length} more={pages.more} onShow={onShow} height={60}
+        keyOf={(index) => pages.rows[index]!.id}
+        onOpen={(index) => navigate({ to: "/agents/runs/$jobKey", params: { jobKey: pages.rows[index]!.jobKey }, search: true })}
+        isOpen={(index) => pages.rows[index]!.jobKey === jobKey}
+        render={(index) => {
+          const { agent, createdAt, finishedAt, status } = pages.rows[index]!;
+          return (
+            <>
+              <span className="two">
+                <span>{agent?.name ?? text.agents.agentGone}</span>
+                <span className="quiet"><When at={createdAt} />{finishedAt && ` · ${took(createdAt, finishedAt, format)}`}</span>
+              </span>
+              <RunState status={status} />
+            </>
+          );
+        }}
+      />
+    </>
+  );
+}
+
+const Durations = lazy(() => import("./Durations"));
+
+/** How long they took, drawn where that is asked for. */
+function Drawn({ runs }: { runs: ComponentProps<typeof Durations>["runs"] }) {
+  const { text } = useText();
+  const [open, setOpen] = useState(false);
+  return (
+    <details className="drawing" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{text.agents.howLong}</summary>
+      {open && <Suspense fallback={<Skeleton height={200} />}><Durations runs={runs} /></Suspense>}
+    </details>
   );
 }

@@ -1,6 +1,8 @@
 import { NativeSelect } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { useText } from "../text";
+import { Chart } from "../ui/Chart";
 import { Problem } from "../ui/Problem";
 import { CompanyLink } from "./CompanyLink";
 import { Busiest as Ask } from "./operations.gql";
@@ -15,20 +17,27 @@ export function Busiest() {
   const { by = measures[0] }: OperationsSearch = useSearch({ from: "/inside/operations" });
   const { data, error, again } = useKept(Ask, { by });
   const write = by === "STORAGE_BYTES" ? format.bytes : format.number;
+  const rows = useMemo(() => (data?.operations.busiest ?? []).map((company, place) => {
+    const usage = company.usage.find(({ name }) => name === by);
+    return { company, place: place + 1, used: usage?.used ?? 0, limit: usage?.limit ?? null };
+  }), [data, by]);
+  const series = useMemo(() => [{ name: text.companies.limits[by], of: ({ used }: { used: number }) => used }], [text, by]);
   return (
     <Section
-      title={text.operations.busiest} none={data ? text.operations.noneBusy : ""} hint={text.operations.busiestHint}
-      columns={[text.operations.company, text.companies.limits[by], text.operations.limit]}
-      rows={(data?.operations.busiest ?? []).map((company) => {
-        const usage = company.usage.find(({ name }) => name === by);
-        return { key: company.id, cells: [<CompanyLink key="company" company={company} />, write(usage?.used ?? 0), usage?.limit == null ? text.companies.noLimit : write(usage.limit)] };
-      })}
+      title={text.operations.busiest} none={data ? text.operations.noneBusy : ""} hint={text.operations.busiestHint} rows={rows} keyOf={({ company }) => company.id}
+      columns={[
+        { title: text.operations.place, by: ({ place }) => place, cell: ({ place }) => place },
+        { title: text.operations.company, by: ({ company }) => company.name, cell: ({ company }) => <CompanyLink company={company} /> },
+        { title: text.companies.limits[by], by: ({ used }) => used, cell: ({ used }) => write(used) },
+        { title: text.operations.limit, by: ({ limit }) => limit, cell: ({ limit }) => (limit === null ? text.companies.noLimit : write(limit)) },
+      ]}
     >
       <Problem error={error} again={again} />
       <NativeSelect
         aria-label={text.operations.by} value={by} maw="18rem" data={measures.map((value) => ({ value, label: text.companies.limits[value] }))}
         onChange={({ currentTarget: { value } }) => navigate({ to: "/operations", search: { by: measures.find((one) => one === value) }, replace: true, resetScroll: false })}
       />
+      {rows.length > 1 && <Chart label={text.operations.drawnByPlace(text.companies.limits[by])} rows={rows} series={series} write={write} bars />}
     </Section>
   );
 }

@@ -16,16 +16,18 @@ export function Failing() {
   return (
     <Section
       title={text.operations.failing} none={text.operations.noFailing} hint={text.operations.failingHint}
-      columns={[text.operations.destination, text.operations.company, text.operations.failingSince, text.operations.state]}
-      rows={data.operations.failingDestinations.map(({ id, databaseId, url, name, enabled, failingSince, customer }) => ({
-        key: id,
-        cells: [
-          <Anchor key="to" component={Link} to={`/webhooks/destinations/${databaseId}?company=${customer?.databaseId ?? ""}`} size="sm" td="underline">{name || url}</Anchor>,
-          <CompanyLink key="company" company={customer} />,
-          <When key="since" at={failingSince} />,
-          enabled ? text.operations.triedStill : text.operations.turnedOff,
-        ],
-      }))}
+      rows={data.operations.failingDestinations} keyOf={({ id }) => id}
+      columns={[
+        {
+          title: text.operations.destination, by: ({ name, url }) => name || url,
+          cell: ({ databaseId, name, url, customer }) => (
+            <Anchor component={Link} to={`/webhooks/destinations/${databaseId}?company=${customer?.databaseId ?? ""}`} size="sm" td="underline">{name || url}</Anchor>
+          ),
+        },
+        { title: text.operations.company, by: ({ customer }) => customer?.name, cell: ({ customer }) => <CompanyLink company={customer} /> },
+        { title: text.operations.failingSince, by: ({ failingSince }) => failingSince, cell: ({ failingSince }) => <When at={failingSince} /> },
+        { title: text.operations.state, by: ({ enabled }) => Number(enabled), cell: ({ enabled }) => (enabled ? text.operations.triedStill : text.operations.turnedOff) },
+      ]}
     />
   );
 }

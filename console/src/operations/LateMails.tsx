@@ -13,17 +13,22 @@ export function LateMails({ mails }: { mails: OperationsResult["operations"]["la
   return (
     <Section
       title={text.operations.mails} none={text.operations.noMails} hint={text.operations.mailsHint}
-      columns={[text.operations.mail, text.operations.company, text.operations.reason, text.operations.attempts, text.operations.next]}
-      rows={mails.map(({ kind, user, branch, reason, attempts, createdAt, nextAttemptAt, givenUpAt }, place) => ({
-        key: `${createdAt} ${place}`,
-        cells: [
-          <span key="mail">{kind}{user && <> · <Anchor component={Link} to={`/people/${user.databaseId}`} size="sm" td="underline">{user.email}</Anchor></>} · <When at={createdAt} /></span>,
-          <CompanyLink key="company" company={branch} />,
-          sentence(reason),
-          format.number(attempts),
-          givenUpAt ? <span key="next">{text.operations.givenUp} <When at={givenUpAt} /></span> : <When key="next" at={nextAttemptAt} />,
-        ],
-      }))}
+      rows={mails} keyOf={({ createdAt }, place) => `${createdAt} ${place}`}
+      columns={[
+        {
+          title: text.operations.mail, by: ({ createdAt }) => createdAt,
+          cell: ({ kind, user, createdAt }) => (
+            <>{kind}{user && <> · <Anchor component={Link} to={`/people/${user.databaseId}`} size="sm" td="underline">{user.email}</Anchor></>} · <When at={createdAt} /></>
+          ),
+        },
+        { title: text.operations.company, by: ({ branch }) => branch?.name, cell: ({ branch }) => <CompanyLink company={branch} /> },
+        { title: text.operations.reason, by: ({ reason }) => reason, cell: ({ reason }) => sentence(reason) },
+        { title: text.operations.attempts, by: ({ attempts }) => attempts, cell: ({ attempts }) => format.number(attempts) },
+        {
+          title: text.operations.next, by: ({ nextAttemptAt, givenUpAt }) => givenUpAt ?? nextAttemptAt,
+          cell: ({ nextAttemptAt, givenUpAt }) => (givenUpAt ? <>{text.operations.givenUp} <When at={givenUpAt} /></> : <When at={nextAttemptAt} />),
+        },
+      ]}
     />
   );
 }

@@ -12,14 +12,14 @@ export function Limits({ known: { nearLimits, defaultLimits } }: { known: Pick<O
   return (
     <>
       <Section
-        title={text.operations.limits} none={text.operations.noLimits} columns={[text.operations.company, text.operations.limit, text.operations.used, text.operations.state, text.operations.day]}
-        rows={nearLimits.map(({ customer, name, reached, used, limit, day }) => ({
-          key: `${customer?.id} ${name} ${reached} ${day}`,
-          cells: [
-            <CompanyLink key="company" company={customer} />, text.companies.limits[name], text.companies.used(write(name)(used), write(name)(limit)),
-            reached ? text.operations.reached : text.operations.near, format.date(day),
-          ],
-        }))}
+        title={text.operations.limits} none={text.operations.noLimits} rows={nearLimits} keyOf={({ customer, name, reached, day }) => `${customer?.id} ${name} ${reached} ${day}`}
+        columns={[
+          { title: text.operations.company, by: ({ customer }) => customer?.name, cell: ({ customer }) => <CompanyLink company={customer} /> },
+          { title: text.operations.limit, by: ({ name }) => text.companies.limits[name], cell: ({ name }) => text.companies.limits[name] },
+          { title: text.operations.used, by: ({ used, limit }) => (limit === 0 ? 1 : used / limit), cell: ({ name, used, limit }) => text.companies.used(write(name)(used), write(name)(limit)) },
+          { title: text.operations.state, by: ({ reached }) => Number(reached), cell: ({ reached }) => (reached ? text.operations.reached : text.operations.near) },
+          { title: text.operations.day, by: ({ day }) => day, cell: ({ day }) => format.date(day) },
+        ]}
       />
       <details>
         <summary>{text.operations.defaults}</summary>

@@ -44,9 +44,13 @@ function Queues({ known: { queues } }: { known: Known }) {
   const waiting = queues.filter(({ waiting }) => waiting > 0);
   return (
     <Section
-      title={text.operations.queues} none={text.operations.nothingWaits} columns={[text.operations.work, text.operations.waiting, text.operations.since]}
+      title={text.operations.queues} none={text.operations.nothingWaits} rows={waiting} keyOf={({ name }) => name}
       hint={<>{text.operations.queuesHint} <Anchor href="/monitoring/" size="sm" td="underline">{text.operations.monitoring}</Anchor></>}
-      rows={waiting.map(({ name, waiting, waitingSince }) => ({ key: name, cells: [text.operations.kind(name), format.number(waiting), <When key="since" at={waitingSince} />] }))}
+      columns={[
+        { title: text.operations.work, by: ({ name }) => text.operations.kind(name), cell: ({ name }) => text.operations.kind(name) },
+        { title: text.operations.waiting, by: ({ waiting }) => waiting, cell: ({ waiting }) => format.number(waiting) },
+        { title: text.operations.since, by: ({ waitingSince }) => waitingSince, cell: ({ waitingSince }) => <When at={waitingSince} /> },
+      ]}
     />
   );
 }
@@ -57,10 +61,13 @@ function Workers({ known: { version, workers } }: { known: Known }) {
   return (
     <Section
       title={text.operations.workers} none={workers ? text.operations.noWorkers : text.operations.workersUnknown}
-      hint={text.operations.answers(version)} columns={[text.operations.machine, text.operations.version, text.operations.does, text.operations.started]}
-      rows={(workers ?? []).map(({ host, pid, version, queues, startedAt }) => ({
-        key: `${host} ${pid} ${startedAt}`, cells: [`${host} (${pid})`, version, queues.map(text.operations.kind).join(", "), <When key="started" at={startedAt} />],
-      }))}
+      hint={text.operations.answers(version)} rows={workers ?? []} keyOf={({ host, pid, startedAt }) => `${host} ${pid} ${startedAt}`}
+      columns={[
+        { title: text.operations.machine, by: ({ host, pid }) => `${host} (${pid})`, cell: ({ host, pid }) => `${host} (${pid})` },
+        { title: text.operations.version, by: ({ version }) => version, cell: ({ version }) => version },
+        { title: text.operations.does, cell: ({ queues }) => queues.map(text.operations.kind).join(", ") },
+        { title: text.operations.started, by: ({ startedAt }) => startedAt, cell: ({ startedAt }) => <When at={startedAt} /> },
+      ]}
     >
       {others > 0 && <Text size="sm" role="status">{text.operations.otherVersions(others)}</Text>}
     </Section>

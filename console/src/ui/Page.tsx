@@ -5,9 +5,9 @@ import { type ReactNode, useEffect } from "react";
 export function PageHead({ title, children }: { title: string; children?: ReactNode }) {
   useTitle(title);
   return (
-    <Group justify="space-between" wrap="nowrap">
+    <Group justify="space-between" gap="xs">
       <Title order={1} size="h3">{title}</Title>
-      <Group gap="xs" wrap="nowrap">{children}</Group>
+      <Group gap="xs">{children}</Group>
     </Group>
   );
 }

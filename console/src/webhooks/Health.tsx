@@ -6,6 +6,7 @@ import { Problem, sentence } from "../ui/Problem";
 import { When } from "../ui/When";
 import { useBase } from "./base";
 import { useDayAgo } from "../ui/since";
+import { LastDay } from "./LastDay";
 import { useLive } from "./useLive";
 import { FailingSince, Health as Ask, type HealthResult } from "./webhooks.gql";
 
@@ -34,6 +35,7 @@ export function Health({ id }: { id: string }) {
         <div><dt>{text.webhooks.slowest}</dt><dd>{ms(0.95)}</dd></div>
       </dl>
       <Failing known={known} />
+      <LastDay id={id} since={since} />
     </Stack>
   );
 }

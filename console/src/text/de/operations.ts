@@ -36,6 +36,8 @@ export const operations: Text["operations"] = {
   attempts: "Versuche",
   next: "Nächster Versuch",
   givenUp: "aufgegeben",
+  place: "Platz",
+  drawnByPlace: (measure) => `${measure} nach dem Platz in der Tabelle`,
   busiest: "Unternehmen nach Last",
   busiestHint: "Die direkt unter der Wurzel, mit allem darunter.",
   noneBusy: "Keines hat welche.",

@@ -35,6 +35,8 @@ export const operations = {
   attempts: "Attempts",
   next: "Next attempt",
   givenUp: "given up",
+  place: "Place",
+  drawnByPlace: (measure: string) => `${measure} by place in the table`,
   busiest: "Companies by load",
   busiestHint: "Those right below the root, with all below them.",
   noneBusy: "None has any.",

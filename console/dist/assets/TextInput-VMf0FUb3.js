@@ -1,1 +1,0 @@
-import{h as e,u as t}from"./documents-Jzj449OR.js";import{t as n}from"./InputBase-BtuQcAFk.js";import{t as r}from"./react-BNCMh3YF.js";var i=r(),a=t(t=>{let r=e([`Input`,`InputWrapper`,`TextInput`],null,t);return(0,i.jsx)(n,{component:`input`,...r,__staticSelector:`TextInput`})});a.classes=n.classes,a.displayName=`@mantine/core/TextInput`;export{a as t};
