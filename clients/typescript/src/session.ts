@@ -100,6 +100,20 @@ export class Session extends Tokens {
   }
 
   /**
+   * The first question of a sign-in page: which way in an address has. Leads to the identity provider of its company, as `leadToProvider` does; where there is none it is
+   * `password`, which the page asks for next.
+   */
+  async wayIn(who: AtProvider & { email: string }): Promise<"provider" | "password"> {
+    try {
+      await this.leadToProvider(who);
+      return "provider";
+    } catch (error) {
+      if (error instanceof CanopyError && error.reason === "sso_unknown") return "password";
+      throw error;
+    }
+  }
+
+  /**
    * Leads a page to the identity provider of an address, or to one that is named. `reason` is `sso_unknown` where there is none. The provider leads back to a page
    * of the platform, which goes on by `arrived`.
    */

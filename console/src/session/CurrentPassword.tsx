@@ -6,7 +6,7 @@ import { sentence } from "../ui/Problem";
 import type { Submit } from "../ui/useSubmit";
 import { useMe } from "./rights";
 import { HasPassword } from "./session.gql";
-import { leadToProvider } from "./session";
+import { wayIn } from "./session";
 
 /** What changes of how one signs in ask for: the password or, of who has none, a sign-in at the identity provider a moment ago. */
 export function CurrentPassword({ of, value, set, focus }: { of: Submit; value: string; set: (value: string) => void; focus?: boolean }) {
@@ -26,8 +26,8 @@ function SignInAnew({ of }: { of: Submit }) {
   const { email } = useMe();
   const [refused, setRefused] = useState<string>();
   const go = async () => {
-    const why = await leadToProvider(email, "/profile", { fresh: true });
-    if (why) setRefused(text.session.sso[why] ?? text.session.ssoFailed);
+    const { way, why = "sso_unknown" } = await wayIn(email, "/profile", { fresh: true });
+    if (way === "password") setRefused(text.session.sso[why] ?? text.session.ssoFailed);
   };
   return (
     <Stack gap="xs">

@@ -7,7 +7,7 @@ import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
 import { Outside } from "./Outside";
 import { byBrowser } from "./passkey";
-import { arrived, leadToProvider, session } from "./session";
+import { arrived, session, wayIn } from "./session";
 
 // The second factor that the platform asks for.
 const seconds: Record<string, "code" | "passkey"> = { otp_required: "code", passkey_required: "passkey" };
@@ -26,9 +26,9 @@ export function SignIn() {
 
   const submit = useSubmit(async () => {
     if (!byPassword) {
-      const why = await leadToProvider(who.email, to);
-      setNotLed(why === "sso_unknown" ? undefined : why);
-      return setByPassword(why !== undefined);
+      const { way, why } = await wayIn(who.email, to);
+      setNotLed(why);
+      return setByPassword(way === "password");
     }
     try {
       await session.signIn({

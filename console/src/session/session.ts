@@ -36,14 +36,13 @@ export async function signOut(): Promise<void> {
   if (there) location.assign(there);
 }
 
-/** Goes to the identity provider of an address, or tells why not. It leads back to the sign-in, and from there to where one wanted to go. */
-export async function leadToProvider(email: string, to: string | undefined, how: { fresh?: boolean } = {}): Promise<string | undefined> {
+/** Which way in an address has. An identity provider is gone to, and leads back to the sign-in, and from there to where one wanted to go; why tells why that can't be. */
+export async function wayIn(email: string, to: string | undefined, how: { fresh?: boolean } = {}): Promise<{ way: "provider" | "password"; why?: string }> {
   const back = `/console/sign-in?${new URLSearchParams({ sso: "in", ...(to && { to }) })}`;
   try {
-    await session.leadToProvider({ email, return: back, ...how });
-    return undefined;
+    return { way: await session.wayIn({ email, return: back, ...how }) };
   } catch (error) {
-    return (error instanceof CanopyError && error.reason) || "sso_away";
+    return { way: "password", why: (error instanceof CanopyError && error.reason) || "sso_away" };
   }
 }
 

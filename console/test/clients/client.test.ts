@@ -71,13 +71,14 @@ async function providers(page: Page): Promise<void> {
     const why = ({ reason }: Fault) => reason;
     return {
       nowhere: await session.leadToProvider({ email: "nobody@nowhere.example" }).then(() => "led", why),
+      way: await session.wayIn({ email: "nobody@nowhere.example" }),
       elsewhere: await session.arrived("?x=1"),
       back: await session.arrived("?sso=in"),
       away: await session.arrived("?sso=sso_domain").then(() => "in", why),
       there: location.href,
     };
   });
-  assert.deepEqual(told, { nowhere: "sso_unknown", elsewhere: false, back: true, away: "sso_domain", there: `${address}/` });
+  assert.deepEqual(told, { nowhere: "sso_unknown", way: "password", elsewhere: false, back: true, away: "sso_domain", there: `${address}/` });
 }
 
 async function twoTabs(first: Page, second: Page): Promise<void> {
