@@ -8,6 +8,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/models/lexical"
+	"canopy/internal/problem"
 	"canopy/internal/vector"
 )
 
@@ -18,6 +19,8 @@ const (
 	largeContext = 32 << 20
 	// mostOutlined is how many documents an outline has at most: blocks of short ones are little more than what tells where everything is.
 	mostOutlined = 5000
+	// mostBehind is how many indexes are loaded behind searches, or wait for that; the search of another context after them begins anew.
+	mostBehind = 64
 	// mostSlices is how many parts of blocks are read for a question.
 	mostSlices = 20_000
 )
@@ -98,7 +101,7 @@ func (e *Engine) loadBehind(ctx context.Context, row *db.Context) {
 func (b *behindSearches) begin(key vector.Key) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.under[key] {
+	if b.under[key] || len(b.under) >= mostBehind {
 		return false
 	}
 	if b.under == nil {
@@ -112,9 +115,13 @@ func (b *behindSearches) end(key vector.Key, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.under, key)
-	if err != nil {
-		b.failed[key] = true
+	if err == nil || problem.From(err).Code == problem.NotFound { // nobody asks for a context that was deleted
+		return
 	}
+	if len(b.failed) >= mostBehind {
+		clear(b.failed) // nobody has asked for those since
+	}
+	b.failed[key] = true
 }
 
 // hasFailed tells once of an index whose loading has failed.

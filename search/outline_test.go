@@ -141,3 +141,27 @@ func seen(hits []*Hit) (list []string) {
 	}
 	return list
 }
+
+// TestFewLoadBehind: so many indexes are loaded behind searches and no more, and of those that could not be loaded as many are remembered.
+func TestFewLoadBehind(t *testing.T) {
+	var b behindSearches
+	key := func(n int) vector.Key { return vector.Key{Context: int64(n), Kind: vector.KindSparse} }
+	for n := range mostBehind {
+		if !b.begin(key(n)) {
+			t.Fatalf("the index %d is not loaded", n)
+		}
+	}
+	if b.begin(key(0)) || b.begin(key(mostBehind)) {
+		t.Error("one is loaded twice, or one more")
+	}
+	b.end(key(0), noContext(1))
+	if !b.begin(key(mostBehind)) || b.hasFailed(key(0)) {
+		t.Error("there is no place for another, or a deleted context is remembered")
+	}
+	for n := range 3 * mostBehind {
+		b.end(key(n), db.ErrAway)
+	}
+	if len(b.failed) > mostBehind || !b.hasFailed(key(3*mostBehind-1)) || b.hasFailed(key(3*mostBehind-1)) {
+		t.Errorf("%d are remembered, or the last one is not told of once", len(b.failed))
+	}
+}

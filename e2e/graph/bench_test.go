@@ -17,7 +17,7 @@ import (
 // figure that counts.
 func BenchmarkTree(b *testing.B) {
 	s := platform.Start(b)
-	top, err := s.App.Store.SeedTree(context.Background(), db.Seed{Customers: 420, Fanout: 20, Staffed: 420, Users: 10, Progress: func(int) {}})
+	top, err := db.SeedTree(context.Background(), s.App.Config.DatabaseURL, db.Seed{Customers: 420, Fanout: 20, Staffed: 420, Users: 10, Progress: func(int) {}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 func TestSlowReadersLeaveRoom(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	if _, err := s.App.Store.SeedTree(context.Background(), db.Seed{Customers: 30_000, Fanout: 20, Progress: func(int) {}}); err != nil {
+	if _, err := db.SeedTree(context.Background(), s.App.Config.DatabaseURL, db.Seed{Customers: 30_000, Fanout: 20, Progress: func(int) {}}); err != nil {
 		t.Fatal(err)
 	}
 	token := s.Root()

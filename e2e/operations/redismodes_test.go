@@ -44,9 +44,10 @@ func goesOn(t *testing.T, url string, master, replica *devtest.OwnRedis) {
 		}
 	}
 	work()
-	if a := s.Do("GET", "/readyz", "", nil); !strings.Contains(string(a.Body), `"status":"ok"`) {
-		t.Errorf("/readyz: %s", a.Body)
+	says := func(part string) func() bool {
+		return func() bool { return strings.Contains(string(s.Do("GET", "/readyz", "", nil).Body), part) }
 	}
+	devtest.Eventually(t, "/readyz is ok", says(`"status":"ok"`))
 	if a := s.Do("GET", "/monitoring/api/queues", "", nil); a.Status != 200 || !strings.Contains(string(a.Body), `"mail"`) {
 		t.Errorf("the queues: %d %.300s", a.Status, a.Body)
 	}
@@ -54,10 +55,12 @@ func goesOn(t *testing.T, url string, master, replica *devtest.OwnRedis) {
 		t.Errorf("nothing is counted: %v", a.Header)
 	}
 	master.Kill()
+	devtest.Eventually(t, "/readyz tells of it", says(`"redis":"away"`))
 	work()
 	devtest.Eventually(t, "the replica is the master", func() bool {
 		said, err := replica.Client().Info(t.Context(), "replication").Result()
 		return err == nil && strings.Contains(said, "role:master")
 	})
 	work()
+	devtest.Eventually(t, "/readyz is ok again", says(`"status":"ok"`))
 }

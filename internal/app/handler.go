@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/redis/go-redis/v9"
 
 	"canopy/console"
 	"canopy/db"
@@ -105,9 +106,13 @@ func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 	answer(w, status, word, parts)
 }
 
+// redisAnswers tells whether all of Redis does: of a cluster, each master, as each has keys of its own.
 func (p *Platform) redisAnswers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
 	defer cancel()
+	if cluster, is := p.redis.(*redis.ClusterClient); is {
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error { return master.Ping(ctx).Err() }) == nil
+	}
 	return p.redis != nil && p.redis.Ping(ctx).Err() == nil
 }
 
