@@ -45,18 +45,33 @@ func lists(top int64) []list {
 	companies := []string{"", "name", "-name", "createdAt", "-createdAt", "id", "-id", "status"}
 	users := []string{"id", "-id", "name", "-name", "email", "-email", "createdAt", "-createdAt", "lastAccess", "-lastAccess"}
 	return []list{
-		{"companies in each order", "/tenant/customers/{cid}?", []string{""}, append(companies, "-status")},
-		{"companies by each filter in each order", "/tenant/customers/{cid}?", append(times,
-			"level=5", "level=9", "regionId=1", "regionId=2", "status=active", "status=suspended", fmt.Sprintf("parentId=%d", top+1), fmt.Sprintf("ids=%d,%d", top+1, top+100)), companies},
-		{"companies by a search in each order", "/tenant/customers/{cid}?", []string{
-			"search=Company+0000123", "search=0000123", "search=Company", "search=00001", "search=Compny+0000123", "search=Granite"}, companies},
-		{"users in each order", "/tenant/users/{cid}?subtree=true&", []string{""}, users},
-		{"users by each filter in each order", "/tenant/users/{cid}?subtree=true&", append(times, "hasPassword=true", "hasPassword=false", fmt.Sprintf("email=user7.company%d@seed.example", top+5),
-			fmt.Sprintf("customerId=%d", top+5), "lastAccessSince="+old, "lastAccessSince="+late, "ids=5,900"), users},
-		{"users by a search in each order", "/tenant/users/{cid}?subtree=true&", []string{
-			fmt.Sprintf("search=user7.company%d", top+5), "search=User+12", "search=seed.example", fmt.Sprintf("search=Usre+7+Company+%d", top+5), "search=Lovelace"}, users},
-		{"permissions by each filter in each order", "/v1/permissions?customerId={cid}&", []string{"", "disabled=true", "disabled=false", "roleId=1", "roleId=3", "applicationId=2", "userId=900"},
-			[]string{"id", "-id", "createdAt", "-createdAt", "lastAccess", "-lastAccess"}},
+		{name: "companies in each order", path: "/tenant/customers/{cid}?", filters: []string{""}, orders: append(companies, "-status")},
+		{
+			name: "companies by each filter in each order", path: "/tenant/customers/{cid}?", orders: companies,
+			filters: append(times, "level=5", "level=9", "regionId=1", "regionId=2", "status=active", "status=suspended",
+				fmt.Sprintf("parentId=%d", top+1), fmt.Sprintf("ids=%d,%d", top+1, top+100)),
+		},
+		{
+			name: "companies by a search in each order", path: "/tenant/customers/{cid}?", orders: companies,
+			filters: []string{"search=Company+0000123", "search=0000123", "search=Company", "search=00001", "search=Compny+0000123", "search=Granite"},
+		},
+		{name: "users in each order", path: "/tenant/users/{cid}?subtree=true&", filters: []string{""}, orders: users},
+		{
+			name: "users by each filter in each order", path: "/tenant/users/{cid}?subtree=true&", orders: users,
+			filters: append(times, "hasPassword=true", "hasPassword=false", fmt.Sprintf("email=user7.company%d@seed.example", top+5),
+				fmt.Sprintf("customerId=%d", top+5), "lastAccessSince="+old, "lastAccessSince="+late, "ids=5,900"),
+		},
+		{
+			name: "users by a search in each order", path: "/tenant/users/{cid}?subtree=true&", orders: users,
+			filters: []string{
+				fmt.Sprintf("search=user7.company%d", top+5), "search=User+12", "search=seed.example", fmt.Sprintf("search=Usre+7+Company+%d", top+5), "search=Lovelace",
+			},
+		},
+		{
+			name: "permissions by each filter in each order", path: "/v1/permissions?customerId={cid}&",
+			filters: []string{"", "disabled=true", "disabled=false", "roleId=1", "roleId=3", "applicationId=2", "userId=900"},
+			orders:  []string{"id", "-id", "createdAt", "-createdAt", "lastAccess", "-lastAccess"},
+		},
 	}
 }
 

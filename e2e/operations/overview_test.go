@@ -84,7 +84,7 @@ func TestOperationsKnowTheWorkers(t *testing.T) {
 		return len(workers) == 1
 	})
 	queues := platform.Member(t, workers[0], "queues").([]any)
-	if len(queues) != 6 || platform.Member(t, workers[0], "version") == "" {
+	if len(queues) != 7 || platform.Member(t, workers[0], "version") == "" {
 		t.Errorf("%v", workers)
 	}
 	stop()
