@@ -12,12 +12,17 @@ import (
 // TestTreeChangesAreNotMissed: what was written before something that has been read, and is committed after that, is read the next time.
 func TestTreeChangesAreNotMissed(t *testing.T) {
 	ctx, s := t.Context(), openStore(t)
+	// What was given before is left out: it may be given again while anything older is under way on the server, in whichever database.
+	seen := map[int64]bool{1: true}
 	read := func(since string) (string, string) {
 		changes, next, err := s.TreeChanges(ctx, since)
 		devtest.Check(t, err)
 		var companies []int64
 		for _, c := range changes {
-			companies = append(companies, c.CustomerID)
+			if !seen[c.CustomerID] {
+				companies = append(companies, c.CustomerID)
+			}
+			seen[c.CustomerID] = true
 		}
 		return fmt.Sprint(companies), next
 	}
@@ -44,7 +49,7 @@ func TestTreeChangesAreNotMissed(t *testing.T) {
 	}
 	close(commit)
 	devtest.Check(t, <-done)
-	if told, next = read(next); told != "[3 2]" {
+	if told, next = read(next); told != "[2]" {
 		t.Errorf("after it %s is told", told)
 	}
 	if told, _ = read(next); told != "[]" {
