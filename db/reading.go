@@ -57,7 +57,8 @@ func (s *Store) source(ctx context.Context) (r *reading, from *replica, at int64
 	if !r.began {
 		r.began = true
 		if r.from = s.replicas.next(); r.from != nil {
-			if r.at, is = s.replicas.committed(ctx); !is {
+			now, told := s.replicas.committed(ctx)
+			if r.at = now.At; !told || r.from.follows.Load() != now.Server {
 				r.from = nil
 			}
 		}

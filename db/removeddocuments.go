@@ -10,8 +10,13 @@ var (
 		INSERT INTO contexts (account_id, user_id, name, description, caption, tools_json, starter_prompts, embedding_model, share_state, removed_at, erase_at, home_id)
 		SELECT account_id, user_id, name, '', '', '[]', '{}', embedding_model, share_state, now(), now() + $2 * interval '1 second', id
 		FROM contexts WHERE id = $1 RETURNING id`)
-	qTakeDocument = prepare(`UPDATE documents SET context_id = $2 WHERE id = $1`)
-	qAddSize      = prepare(`
+	// A worker that is at it loses it: what it would end belongs to the context that the document has left.
+	qTakeDocument = prepare(`
+		UPDATE documents SET context_id = $2, attempts = attempts + (status = 'processing')::int, started_at = CASE WHEN status = 'processing' THEN NULL ELSE started_at END,
+			progress = CASE WHEN status = 'processing' THEN 0 ELSE progress END, handed_out = handed_out AND status <> 'processing',
+			status = CASE WHEN status = 'processing' THEN 'pending' ELSE status END
+		WHERE id = $1`)
+	qAddSize = prepare(`
 		INSERT INTO context_sizes AS s (context_id, size) VALUES ($1, $2) ON CONFLICT (context_id) DO UPDATE SET size = s.size + EXCLUDED.size`)
 
 	// The desk's conditions hold for the home. As with contexts, the erasure may have begun in the last minute.
@@ -23,6 +28,7 @@ var (
 	qReturnDocument  = prepare(`
 		UPDATE documents d SET context_id = $2, next_attempt_at = CASE WHEN d.next_attempt_at > now() + interval '1 hour' THEN now() ELSE d.next_attempt_at END
 		WHERE d.id = $1 RETURNING ` + documentColumns)
+	qOtherModel     = prepare(`SELECT EXISTS (SELECT FROM documents d` + joinByID("contexts", "x", "d.context_id") + `WHERE d.id = $1 AND d.model <> x.embedding_model)`)
 	qNameAnew       = prepare(`UPDATE documents d SET name_index = $2, display_name = $3 WHERE d.id = $1 RETURNING ` + documentColumns)
 	qForgetHomeless = prepare(`UPDATE contexts SET erase_at = now() WHERE home_id = $1`)
 
@@ -94,7 +100,7 @@ func (s *Store) NameDocument(ctx context.Context, id int64, nameIndex int, displ
 	return row, err
 }
 
-// RestoreDocument brings a removed document back to its context.
+// RestoreDocument brings a removed document back to its context. Where that has another model by now, the document is processed anew.
 func (s *Store) RestoreDocument(ctx context.Context, d *Document, home int64) (*Document, error) {
 	row := &Document{}
 	if err := s.get(ctx, row, qReturnDocument, d.ID, home); err != nil {
@@ -103,5 +109,12 @@ func (s *Store) RestoreDocument(ctx context.Context, d *Document, home int64) (*
 	if err := s.must(ctx, qDeleteContext, d.ContextID); err != nil {
 		return nil, err
 	}
-	return row, s.moveDocument(ctx, row, home, row.Size)
+	if err := s.moveDocument(ctx, row, home, row.Size); err != nil {
+		return nil, err
+	}
+	var other bool
+	if err := s.get(ctx, &other, qOtherModel, d.ID); err != nil || !other {
+		return row, err
+	}
+	return s.ReprocessDocument(ctx, row)
 }

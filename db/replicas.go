@@ -27,13 +27,37 @@ const (
 	pollEvery = time.Millisecond
 )
 
-// qCommitted is what has been committed, as a place in the log: what was acknowledged is before it. A server that acknowledges what it has not
-// written yet tells how far it will be.
+// committed is a place in the log of a server, told by the server that takes writes: which one that is changes with a failover, and with a start.
+type committed struct {
+	At     int64  `db:"at"`
+	Server string `db:"server"`
+}
+
+// servedBy is which server takes writes.
+const servedBy = `substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) || ' ' || pg_postmaster_start_time()`
+
+// qCommitted is what has been committed: what was acknowledged is before it. A server that acknowledges what it has not written yet tells how far
+// it will be.
 const qCommitted = `
-	SELECT pg_wal_lsn_diff(CASE WHEN current_setting('synchronous_commit') = 'off' THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END, '0/0')::bigint`
+	SELECT pg_wal_lsn_diff(CASE WHEN current_setting('synchronous_commit') = 'off' THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END, '0/0')::bigint AS at,
+		` + servedBy + ` AS server`
 
 // qReplayed is how far a server is that follows another. One that follows nobody has its own truth, and is no replica.
 const qReplayed = `SELECT CASE WHEN pg_is_in_recovery() THEN COALESCE(pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::bigint, -1) ELSE -1 END`
+
+// A place in the log means the same on two servers only where these have one history: one cluster, and its last timeline. A standby tells its timeline
+// some time after a failover, and is left out until then.
+const (
+	qHistory = `
+		SELECT s.system_identifier || ' ' || ('x' || substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8))::bit(32)::int AS history, ` + servedBy + ` AS server
+		FROM pg_control_system() s`
+	qFollowedHistory = `
+		SELECT s.system_identifier || ' ' || GREATEST(r.min_recovery_end_timeline, c.timeline_id) AS history
+		FROM pg_control_system() s, pg_control_recovery() r, pg_control_checkpoint() c`
+)
+
+// replicaWait is how long a replica may say nothing: it is cut off then, and the primary answers.
+const replicaWait = 3 * time.Second
 
 var (
 	errBehind  = errors.New("the replica is behind")
@@ -46,7 +70,7 @@ type replicas struct {
 	all     []*replica
 	turn    atomic.Uint32
 	// positions are asked for together by all who begin to read at the same time.
-	positions share.Together[none, int64]
+	positions share.Together[none, committed]
 	// places are those of callers, as the primary has them.
 	places *share.Gate[int64]
 	close  context.CancelFunc
@@ -63,7 +87,9 @@ type replica struct {
 	life context.Context
 	end  context.CancelCauseFunc
 
-	used       atomic.Bool
+	used atomic.Bool
+	// follows is the server whose history it has, as committed tells of it.
+	follows    atomic.Value
 	behind     atomic.Int64
 	statements atomic.Int64
 }
@@ -80,7 +106,7 @@ type Replica struct {
 
 // ReadFrom has the replicas of a URL, one for each of its hosts, answer what is read in the contexts of Reading. They may be away.
 func (s *Store) ReadFrom(url string, o Options, log *slog.Logger) error {
-	hosts, err := pgconn.Followers(url, statements...)
+	hosts, err := pgconn.Followers(url, replicaWait, statements...)
 	if err != nil {
 		return fmt.Errorf("CANOPY_DATABASE_READ_URL: %w", err)
 	}
@@ -135,12 +161,12 @@ func (all *replicas) next() *replica {
 }
 
 // committed is what has been committed at some time after it is asked for. Where the primary does not tell, it is the one to answer.
-func (all *replicas) committed(ctx context.Context) (at int64, told bool) {
-	at, err := all.positions.Ask(ctx, none{}, func(ctx context.Context) (at int64, err error) {
-		err = all.primary.GetContext(ctx, &at, qCommitted)
-		return at, err
+func (all *replicas) committed(ctx context.Context) (now committed, told bool) {
+	now, err := all.positions.Ask(ctx, none{}, func(ctx context.Context) (now committed, err error) {
+		err = all.primary.GetContext(ctx, &now, qCommitted)
+		return now, err
 	})
-	return at, err == nil
+	return now, err == nil
 }
 
 // watch uses a replica as soon as it answers and has caught up, and leaves it out as long as it doesn't.
@@ -160,7 +186,7 @@ func (all *replicas) watch(ctx context.Context, r *replica) {
 }
 
 // look is one look. before is what had been committed at the last one, which who follows closely has by now.
-func (all *replicas) look(ctx context.Context, r *replica, before int64) (committed int64) {
+func (all *replicas) look(ctx context.Context, r *replica, before int64) (at int64) {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
 	var replayed int64
@@ -168,19 +194,39 @@ func (all *replicas) look(ctx context.Context, r *replica, before int64) (commit
 	if err == nil && replayed < 0 {
 		err = errors.New("it follows no server")
 	}
+	if err == nil {
+		err = all.compare(ctx, r)
+	}
 	if err != nil {
 		r.leaveOut(err)
 		return 0
 	}
-	committed, told := all.committed(ctx)
+	now, told := all.committed(ctx)
 	if !told {
 		return before // nothing is read without the primary
 	}
-	r.behind.Store(max(0, committed-replayed))
-	if before > 0 && replayed >= before || replayed >= committed {
+	r.behind.Store(max(0, now.At-replayed))
+	if before > 0 && replayed >= before || replayed >= now.At {
 		r.use()
 	}
-	return committed
+	return now.At
+}
+
+// compare notes which server a replica follows. Where the primary does not tell, that stays as it is: it is asked again before each read.
+func (all *replicas) compare(ctx context.Context, r *replica) error {
+	var own struct{ History, Server string }
+	if err := all.primary.GetContext(ctx, &own, qHistory); err != nil {
+		return nil
+	}
+	var history string
+	if err := r.pool.GetContext(ctx, &history, qFollowedHistory); err != nil {
+		return err
+	}
+	if history != own.History {
+		return fmt.Errorf("its history is %s, the primary's %s (cluster and timeline)", history, own.History)
+	}
+	r.follows.Store(own.Server)
+	return nil
 }
 
 // use has a replica answer reads.
@@ -314,6 +360,9 @@ func (s *Store) readFrom(ctx context.Context, r *reading, from *replica, at int6
 		return err
 	}
 	defer leave()
+	if !from.used.Load() { // it was left out meanwhile
+		return errLeftOut
+	}
 	s.executed.Add(1)
 	err = from.run(ctx, at, r.patience, do)
 	if errors.Is(err, errBehind) {

@@ -98,7 +98,7 @@ type Examined struct {
 
 // ExamineReplicas looks each of the servers over that ReadFrom would have answer reads.
 func ExamineReplicas(ctx context.Context, url string) (list []Examined, err error) {
-	hosts, err := pgconn.Followers(url)
+	hosts, err := pgconn.Followers(url, lookWait)
 	if err != nil {
 		return nil, err
 	}

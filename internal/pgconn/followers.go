@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/lib/pq"
 )
@@ -15,8 +16,9 @@ type Follower struct {
 	*Connector
 }
 
-// Followers reads a URL as Parse does, and gives each of its hosts by itself: none has to take writes. Statements are kept as New keeps them.
-func Followers(url string, statements ...string) (list []Follower, err error) {
+// Followers reads a URL as Parse does, and gives each of its hosts by itself: none has to take writes. One that says
+// nothing for a time while it is asked is given up. Statements are kept as New keeps them.
+func Followers(url string, wait time.Duration, statements ...string) (list []Follower, err error) {
 	cfg, err := Parse(url)
 	if err != nil {
 		return nil, err
@@ -28,7 +30,7 @@ func Followers(url string, statements ...string) (list []Follower, err error) {
 		one := cfg.Clone()
 		one.Host, one.Port, one.Hostaddr, one.Multi = h.Host, h.Port, h.Hostaddr, nil
 		one.TargetSessionAttrs = pq.TargetSessionAttrsAny
-		c, err := open(one, readTimeout, bounds, statements)
+		c, err := open(one, wait, bounds, statements)
 		if err != nil {
 			return nil, err
 		}
