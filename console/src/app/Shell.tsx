@@ -66,7 +66,7 @@ function Frame() {
   return (
     <AppShell header={{ height: 56 }} navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !menu } }} padding="md">
       <a className="skip" href="#main">{text.app.skip}</a>
-      <AppShell.Header>
+      <AppShell.Header zIndex={102}>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="xs">
           <Group gap="xs" wrap="nowrap" miw={0}>
             <Burger opened={menu} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={text.app.menu} aria-expanded={menu} />

@@ -11,8 +11,10 @@ export const inside = createRoute({
   getParentRoute: () => root,
   id: "inside",
   beforeLoad: async ({ location }) => {
-    if (await signedIn()) return;
-    throw redirect({ href: `/sign-in?to=${encodeURIComponent(location.href)}`, replace: true });
+    const open = await signedIn();
+    if (open === true) return;
+    const search = new URLSearchParams({ to: location.href, ...(open && { why: open }) });
+    throw redirect({ href: `/sign-in?${search}`, replace: true });
   },
   component: lazyRouteComponent(() => import("./Shell"), "Shell"),
 });

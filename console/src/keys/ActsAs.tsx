@@ -13,7 +13,7 @@ export function ActsAs({ userId, choose, error }: { userId: number | undefined; 
   const me = useMe();
   const [words, setWords] = useState("");
   const [search] = useDebouncedValue(words.trim(), 200);
-  const found = useAsk(Actors, { customerId: me.customer.id, search });
+  const found = useAsk(Actors, { customerId: me.customer.id, search: search || null });
   const chosen = useAsk(Actor, { id: String(userId) }, { pause: userId === undefined });
   const people = new Map([[me.user.databaseId, text.keys.asMyself]]);
   for (const one of [...(found.data?.users.nodes ?? []), ...(chosen.data?.user ? [chosen.data.user] : [])]) {

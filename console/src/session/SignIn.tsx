@@ -57,6 +57,7 @@ export function SignIn() {
   return (
     <Outside title={text.session.signIn} hint={second && (second === "code" ? text.session.codeNeeded : text.session.passkeyNeeded)}>
       {why === "ended" && !second && <Alert color="yellow" role="status">{text.session.ended}</Alert>}
+      {why === "customer_suspended" && !second && !error && <Alert color="yellow" role="status">{text.session.sso[why]}</Alert>}
       {why === "out" && !second && !error && <Alert color="gray" role="status">{text.session.signedOut}</Alert>}
       {refused && !error && <Alert color="red" role="alert">{refused}</Alert>}
       {wrong ? <Alert color="red" role="alert">{wrong}</Alert> : <Problem error={error} />}

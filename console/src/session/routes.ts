@@ -5,7 +5,7 @@ export interface SignInSearch {
   /** Where to go then. */
   to?: string | undefined;
   /** Why one has to sign in. */
-  why?: "out" | "ended" | undefined;
+  why?: "out" | "ended" | "customer_suspended" | undefined;
   /** What has become of a sign-in at an identity provider: `in`, or why not. */
   sso?: string | undefined;
 }
@@ -15,7 +15,7 @@ const signIn = createRoute({
   path: "/sign-in",
   validateSearch: ({ to, why, sso }: Record<string, unknown>): SignInSearch => ({
     to: typeof to === "string" && /^\/(?!\/)/.test(to) ? to : undefined,
-    why: why === "out" || why === "ended" ? why : undefined,
+    why: why === "out" || why === "ended" || why === "customer_suspended" ? why : undefined,
     sso: typeof sso === "string" ? sso : undefined,
   }),
   component: lazyRouteComponent(() => import("./SignIn"), "SignIn"),

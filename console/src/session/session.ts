@@ -55,13 +55,20 @@ export async function arrived(): Promise<boolean> {
 
 let resumed: Promise<void> | undefined;
 
-/** Tells whether somebody is signed in, after a look for a session that is open already. */
-export async function signedIn(): Promise<boolean> {
+/** Tells whether somebody is signed in, after a look for a session that is open already; or why that one does not open, such as customer_suspended. */
+export async function signedIn(): Promise<boolean | string> {
   if (signed.state === "out" && localStorage.getItem(hint)) {
     resumed ??= session.resume().then((open) => {
       become(open ? { state: "in", customerId: session.customerId! } : { state: "ended" });
     }).finally(() => (resumed = undefined));
-    await resumed;
+    try {
+      await resumed;
+    } catch (error) {
+      // The company is closed to everybody: who belongs to another one signs in there.
+      if (!(error instanceof CanopyError) || error.code !== "FORBIDDEN") throw error;
+      become({ state: "ended" });
+      return error.reason ?? "ended";
+    }
   }
   return signed.state === "in";
 }

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-6t8idVhZ.js";import{i as t}from"./keys.gql-DM2n3xrA.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-C_5y63IU.js";import{o as t}from"./webhooks.gql-B47ewMwN.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};
