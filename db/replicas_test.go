@@ -175,6 +175,41 @@ func TestReplicasMayGo(t *testing.T) {
 	}
 }
 
+// TestReplicasOfAnotherHistory: a standby that has followed the dead primary further than the new one had is not read from, however long its log is.
+func TestReplicasOfAnotherHistory(t *testing.T) {
+	t.Parallel()
+	p, err := devstack.StartPostgres(t.Context(), devstack.PostgresOptions{Dir: t.TempDir(), Durable: true, Log: slog.New(slog.DiscardHandler)})
+	devtest.Check(t, err)
+	t.Cleanup(p.Remove)
+	devtest.Check(t, db.Migrate(t.Context(), p.URL()))
+	next := devtest.Must[*devstack.Postgres](t)(p.StartStandby(t.Context(), t.TempDir()))
+	t.Cleanup(next.Remove)
+	other := devtest.Must[*devstack.Postgres](t)(p.StartStandby(t.Context(), t.TempDir()))
+	t.Cleanup(other.Remove)
+	run(t, next, `ALTER SYSTEM SET primary_conninfo = ''`)
+	run(t, next, `SELECT pg_reload_conf()`)
+	run(t, p, `CREATE TABLE filler AS SELECT repeat(md5(i::text), 20) AS x FROM generate_series(1, 50000) i`)
+	devtest.Eventually(t, "the other one has all of it", func() bool { return count(t, other, `SELECT count(*) FROM pg_class WHERE relname = 'filler'`) == 1 })
+	p.Kill()
+	devtest.Check(t, next.Promote(t.Context()))
+	s := open(t, next.URL())
+	devtest.Check(t, s.ReadFrom(other.URL(), db.Options{MaxConns: 4}, slog.New(slog.DiscardHandler)))
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+		seesAll(t, s, 1)
+	}
+	if r := s.Replicas()[0]; r.Used || r.Statements > 0 {
+		t.Errorf("it is read from: %+v", r)
+	}
+}
+
+func count(t *testing.T, p *devstack.Postgres, text string) (n int) {
+	t.Helper()
+	pool := devtest.Must[*sql.DB](t)(sql.Open("postgres", p.URL()+"&target_session_attrs=any"))
+	defer func() { _ = pool.Close() }()
+	devtest.Check(t, pool.QueryRowContext(t.Context(), text).Scan(&n))
+	return n
+}
+
 // BenchmarkReplicas is a list that the primary answers, and the same by a standby, alone and beside somebody who writes all the time.
 func BenchmarkReplicas(b *testing.B) {
 	s, _ := followed(b)
