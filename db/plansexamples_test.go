@@ -233,6 +233,7 @@ var examples = map[query]example{
 	qRemovedHome:      few(299, 0, 20000299),
 	qRemovedDocument:  few(299, 0, 20000299),
 	qNameTaken:        few(5, "a.txt", 5),
+	qOtherModel:       few(5),
 	qReturnDocument:   few(20000299, 299),
 	qNameAnew:         few(299, 1, "a.txt"),
 	qForgetHomeless:   few(299),

@@ -56,7 +56,9 @@ func comesBackInTime(s *platform.Platform, token, path, table string) {
 func TestDeletedDestinationsComeBack(t *testing.T) {
 	t.Parallel()
 	r := platform.NewReceiver(t, nil)
-	s := platform.StartDelivering(t)
+	s := platform.Start(t, platform.DeliverLocally(t))
+	s.NoDemoMails()
+	stop := s.Work(nil)
 	token := s.RootAs("builder")
 	id, secret := s.Subscribe(token, r.URL)
 	in := map[string]any{"id": id}
@@ -72,6 +74,7 @@ func TestDeletedDestinationsComeBack(t *testing.T) {
 		t.Errorf("sent after it was brought back: %s %v", got[0].Typ, got[0].Header)
 	}
 	path := fmt.Sprint(platform.Hooks+"/destinations/", id)
+	stop() // it would forget the secret when its time seems to be over
 	comesBackInTime(s, token, path, "webhook_destinations")
 
 	s.SQL(`UPDATE webhook_destinations SET deleted_at = now() - interval '31 days'`)
