@@ -20,13 +20,8 @@ import (
 )
 
 const (
-	exportLease    = 30 * time.Second
-	exportRenew    = 5 * time.Second
-	exportTimeout  = 24 * time.Hour
-	exportWait     = time.Minute
-	exportAttempts = 5
-	// exportPlaces are how many exports a worker works on at the same time: a branch alone has one.
-	exportPlaces = 2
+	// exportRenew is how often the progress of an export is told.
+	exportRenew = 5 * time.Second
 	// exportLife is how long an archive is kept, and it is told that there is none.
 	exportLife = 7 * 24 * time.Hour
 )
@@ -42,27 +37,27 @@ type exporter struct {
 
 // ProcessTask makes one attempt on an export. An attempt begins anew: the archive appears whole, or not at all.
 func (x *exporter) ProcessTask(ctx context.Context, t *asynq.Task) error {
-	var due db.DueExport
-	if err := json.Unmarshal(t.Payload(), &due); err != nil {
-		return fmt.Errorf("payload: %w", err)
-	}
-	row, err := x.store.ClaimExport(ctx, due, exportLease)
-	if errors.Is(err, db.ErrNoRows) {
-		return sayNothingToDo(t)
-	}
-	if err != nil {
-		return err
-	}
-	e := &export{exporter: x, row: row}
-	l := lease[time.Time]{every: exportRenew, stop: x.stop, renew: func(ctx context.Context) error {
-		return x.store.RenewExport(ctx, row, exportLease, float64(e.progress.Load())/1000)
-	}}
-	err = l.hold(ctx, e.write)
-	if err := e.record(context.WithoutCancel(ctx), err); err != nil && !errors.Is(err, db.ErrNoRows) {
-		return err
-	}
-	say(t, "The export has ended.")
-	return nil
+	return attempt(ctx, t, x.stop, x.log, func(ctx context.Context, due db.DueExport) (*archiving, error) {
+		row, err := x.store.ClaimExport(ctx, due, archiveLease)
+		if err != nil {
+			return nil, err
+		}
+		e := &export{exporter: x, row: row}
+		return &archiving{
+			what: "export", deed: "export a company", id: row.ID, attempts: row.Attempts, every: exportRenew, work: e.write,
+			renew: func(ctx context.Context) error {
+				return x.store.RenewExport(ctx, row, archiveLease, float64(e.progress.Load())/1000)
+			},
+			delay: func(ctx context.Context, wait time.Duration) error { return x.store.DelayExport(ctx, row, wait) },
+			end: func(ctx context.Context, done bool, _ *string) error {
+				status := db.ExportFailed
+				if done {
+					status = db.ExportReady
+				}
+				return x.store.EndExport(ctx, row, status, exportLife)
+			},
+		}, nil
+	})
 }
 
 // export is one attempt.
@@ -75,23 +70,6 @@ type export struct {
 	out      *archive.Writer
 	hidden   int64
 	missing  int64
-}
-
-// record writes down what came of the attempt.
-func (e *export) record(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return e.store.EndExport(ctx, e.row, db.ExportReady, exportLife)
-	case errors.Is(err, errLost), errors.Is(err, db.ErrNoRows):
-		return nil
-	case errors.Is(err, errStopped):
-		return e.store.DelayExport(ctx, e.row, 0)
-	}
-	e.log.WarnContext(ctx, "an attempt to export a company has failed", "export", e.row.ID, "error", err)
-	if e.row.Attempts >= exportAttempts {
-		return e.store.EndExport(ctx, e.row, db.ExportFailed, exportLife)
-	}
-	return e.store.DelayExport(ctx, e.row, exportWait)
 }
 
 // write writes the archive into the blob store as it is made.

@@ -1,10 +1,9 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -18,15 +17,8 @@ import (
 	"canopy/internal/problem"
 )
 
-const (
-	importLease    = 30 * time.Second
-	importRenew    = time.Second
-	importTimeout  = 24 * time.Hour
-	importWait     = time.Minute
-	importAttempts = 5
-	// importPlaces are how many imports a worker works on at the same time: a branch alone has one.
-	importPlaces = 2
-)
+// importRenew is how often the progress of an import is told.
+const importRenew = time.Second
 
 // ReadArchive carries out an import, from its archive, and writes into the row what came of it. watch is told of each pass through the
 // archive, and gets what is read of it. A *problem.Error that is the caller's fault is final; everything else is tried again.
@@ -44,30 +36,31 @@ type importer struct {
 
 // ProcessTask makes one attempt on an import. One that was interrupted begins anew, and finds what was committed before.
 func (x *importer) ProcessTask(ctx context.Context, t *asynq.Task) error {
-	var due db.DueImport
-	if err := json.Unmarshal(t.Payload(), &due); err != nil {
-		return fmt.Errorf("payload: %w", err)
-	}
-	row, err := x.store.ClaimImportRequest(ctx, due, importLease)
-	if errors.Is(err, db.ErrNoRows) {
-		return sayNothingToDo(t)
-	}
-	if err != nil {
-		return err
-	}
-	done := &passes{size: row.Size, most: 3}
-	if row.DryRun {
-		done.most = 2
-	}
-	l := lease[time.Time]{every: importRenew, stop: x.stop, renew: func(ctx context.Context) error {
-		return x.store.RenewImportRequest(ctx, row, importLease, done.share())
-	}}
-	err = l.hold(ctx, func(ctx context.Context) error { return x.readIn(ctx, row, done) })
-	if err := x.record(context.WithoutCancel(ctx), row, err); err != nil && !errors.Is(err, db.ErrNoRows) {
-		return err
-	}
-	say(t, "The import has ended.")
-	return nil
+	return attempt(ctx, t, x.stop, x.log, func(ctx context.Context, due db.DueImport) (*archiving, error) {
+		row, err := x.store.ClaimImportRequest(ctx, due, archiveLease)
+		if err != nil {
+			return nil, err
+		}
+		done := &passes{size: row.Size, most: 3}
+		if row.DryRun {
+			done.most = 2
+		}
+		return &archiving{
+			what: "import", deed: "read an archive in", id: row.ID, attempts: row.Attempts, every: importRenew, final: refusal,
+			renew: func(ctx context.Context) error {
+				return x.store.RenewImportRequest(ctx, row, archiveLease, done.share())
+			},
+			work:  func(ctx context.Context) error { return x.readIn(ctx, row, done) },
+			delay: func(ctx context.Context, wait time.Duration) error { return x.store.DelayImportRequest(ctx, row, wait) },
+			end: func(ctx context.Context, done bool, why *string) error {
+				row.Status, row.Error = db.ExportReady, nil
+				if !done {
+					row.Status, row.Error = db.ExportFailed, cmp.Or(why, &gaveUp)
+				}
+				return x.store.EndImportRequest(ctx, row, db.ImportLife)
+			},
+		}, nil
+	})
 }
 
 // readIn reads the archive where it is stored.
@@ -99,29 +92,13 @@ func (p *passes) Write(b []byte) (int, error) {
 // share is the part that is done.
 func (p *passes) share() float64 { return min(.999, float64(p.read.Load())/float64(p.most*p.size)) }
 
-// record writes down what came of the attempt.
-func (x *importer) record(ctx context.Context, row *db.CustomerImport, err error) error {
-	var p *problem.Error
-	switch {
-	case err == nil:
-		row.Status = db.ExportReady
-		return x.store.EndImportRequest(ctx, row, db.ImportLife)
-	case errors.Is(err, errLost), errors.Is(err, db.ErrNoRows):
-		return nil
-	case errors.Is(err, errStopped):
-		return x.store.DelayImportRequest(ctx, row, 0)
-	case errors.As(err, &p) && p.Status() < 500 && p.RetryAfter == 0:
-		return x.fail(ctx, row, p.Detail)
-	}
-	x.log.WarnContext(ctx, "an attempt to read an archive in has failed", "import", row.ID, "error", err)
-	if row.Attempts >= importAttempts {
-		return x.fail(ctx, row, "the platform could not read it in; the log of its workers tells why")
-	}
-	return x.store.DelayImportRequest(ctx, row, importWait)
-}
+var gaveUp = "the platform could not read it in; the log of its workers tells why"
 
-// fail gives an import up.
-func (x *importer) fail(ctx context.Context, row *db.CustomerImport, why string) error {
-	row.Status, row.Error = db.ExportFailed, &why
-	return x.store.EndImportRequest(ctx, row, db.ImportLife)
+// refusal tells what is wrong with an archive, or that there is no room for it: no other attempt can do better.
+func refusal(err error) *string {
+	var p *problem.Error
+	if errors.As(err, &p) && p.Status() < 500 && p.RetryAfter == 0 {
+		return &p.Detail
+	}
+	return nil
 }

@@ -56,11 +56,11 @@ func documentTask(due db.DueDocument) (*asynq.Task, error) {
 }
 
 func exportTask(due db.DueExport) (*asynq.Task, error) {
-	return newTask(typeExport, queueExports, due, asynq.Timeout(exportTimeout))
+	return newTask(typeExport, queueExports, due, asynq.Timeout(archiveTimeout))
 }
 
 func importTask(due db.DueImport) (*asynq.Task, error) {
-	return newTask(typeImport, queueImports, due, asynq.Timeout(importTimeout))
+	return newTask(typeImport, queueImports, due, asynq.Timeout(archiveTimeout))
 }
 
 func runTask(due db.DueRun) (*asynq.Task, error) {

@@ -139,10 +139,10 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces, every: checkSoon,
 			handler: &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, trace: w.Trace, log: w.Log, stop: ctx.Done()},
 		}), exports.line(line{
-			queue: queueExports, task: typeExport, atOnce: exportPlaces, every: checkEvery,
+			queue: queueExports, task: typeExport, atOnce: archivePlaces, every: checkEvery,
 			handler: &exporter{store: w.Store, blobs: w.Documents.Blobs, log: w.Log, stop: ctx.Done()},
 		}), imports.line(line{
-			queue: queueImports, task: typeImport, atOnce: importPlaces, every: checkEvery,
+			queue: queueImports, task: typeImport, atOnce: archivePlaces, every: checkEvery,
 			handler: &importer{store: w.Store, blobs: w.Documents.Blobs, read: w.ReadArchive, log: w.Log, stop: ctx.Done()},
 		}), line{
 			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
