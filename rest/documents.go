@@ -145,16 +145,18 @@ func (a *api) registerDeletedDocuments() {
 	})
 }
 
-// uploadInput is a request whose body is streamed.
-type uploadInput struct {
-	ContextPath
-	hc huma.Context
-}
+// Unread is a request whose body the operation itself reads.
+type Unread struct{ hc huma.Context }
 
-// Resolve keeps hold of the request: the body is read by the operation itself.
-func (in *uploadInput) Resolve(hc huma.Context) []error {
+// Resolve keeps hold of the request.
+func (in *Unread) Resolve(hc huma.Context) []error {
 	in.hc = hc
 	return nil
+}
+
+type uploadInput struct {
+	ContextPath
+	Unread
 }
 
 // The fields of the form: the file, and before it what is said of the document, if anything is.

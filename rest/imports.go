@@ -43,17 +43,10 @@ type ImportPath struct {
 	ID int64 `path:"id" doc:"The import's id"`
 }
 
-// importInput is a request whose body is streamed.
 type importInput struct {
 	CustomerPath
+	Unread
 	DryRun bool `query:"dryRun" doc:"Look at everything, and write nothing"`
-	hc     huma.Context
-}
-
-// Resolve keeps hold of the request: the body is read by the operation itself.
-func (in *importInput) Resolve(hc huma.Context) []error {
-	in.hc = hc
-	return nil
 }
 
 func (a *api) registerImports() {
