@@ -27,6 +27,9 @@ var ErrAway = errors.New("the database is away")
 // ErrBusy says that what the transaction needed was held by another, and that it gave way. It is an ErrAway.
 var ErrBusy = errors.New("others hold what is needed")
 
+// ErrReplica says that a replica was lost when it had given some rows already. It is an ErrAway: the primary has the answer.
+var ErrReplica = errors.New("a replica was lost")
+
 // ErrReadOnly says that the database takes no writes: it is a standby, or read-only by its settings.
 var ErrReadOnly = errors.New("the database is read-only")
 

@@ -348,10 +348,7 @@ func (s *Store) atReplica(ctx context.Context, only bool, again func() bool, do 
 	if again() {
 		return false, nil
 	}
-	if err = translate(ctx, err); !errors.Is(err, ErrAway) {
-		err = away(err)
-	}
-	return true, err
+	return true, away(fmt.Errorf("%w: %w", ErrReplica, err))
 }
 
 func (s *Store) readFrom(ctx context.Context, r *reading, from *replica, at int64, do func(context.Context, runner) error) error {

@@ -71,9 +71,9 @@ func wordsKey(row *db.Context) vector.Key {
 	return vector.Key{Context: row.ID, Model: lexical.For(row.EmbeddingModel).Name, Kind: vector.KindSparse}
 }
 
-// load loads an index from a replica, and from the primary where that ends before it is over.
+// load loads an index from a replica, and from the primary where that is lost before it is over.
 func load[T any](ctx context.Context, from func(context.Context) (T, int64, error)) (index T, at int64, err error) {
-	if index, at, err = from(db.ReadingMuch(ctx)); errors.Is(err, db.ErrAway) {
+	if index, at, err = from(db.ReadingMuch(ctx)); errors.Is(err, db.ErrReplica) {
 		return from(db.Alone(ctx))
 	}
 	return index, at, err
