@@ -146,6 +146,7 @@ func (m Mutation) RestoreDocument(ctx context.Context, in RestoreDocumentInput) 
 			return err
 		}
 		ch.tellDocuments(home, id)
+		ch.work = true // it may have to be processed
 		return ch.audit(c.CustomerID, audit.DocumentRestored, out.Document, audit.Created(out.Document))
 	})
 }
