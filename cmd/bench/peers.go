@@ -201,8 +201,7 @@ func (b *bencher) take(c contest) (score, error) {
 		t := b.measure(c.peer, c.conns, c.theirs)
 		ours, theirs, ratios = append(ours, o), append(theirs, t), append(ratios, o.rate/t.rate)
 	}
-	slices.Sort(ratios)
-	return score{name: c.name, ours: middling(ours), theirs: middling(theirs), ratio: ratios[rounds/2]}, nil
+	return score{name: c.name, ours: middling(ours), theirs: middling(theirs), ratio: median(ratios)}, nil
 }
 
 func middling(list []result) result {

@@ -64,9 +64,7 @@ func TestDashboardAgreesWithMetrics(t *testing.T) {
 	t.Parallel()
 	r := platform.NewReceiver(t, nil)
 	// Of a replica that follows nobody there are figures, too.
-	s := platform.Start(t, platform.DeliverLocally(t), func(c *config.Config) { c.DatabaseReadURL = c.DatabaseURL })
-	s.NoDemoMails()
-	s.Work(nil)
+	s := platform.StartDelivering(t, func(c *config.Config) { c.DatabaseReadURL = c.DatabaseURL })
 	token := s.RootAs("builder")
 	s.Subscribe(token, r.URL)
 	s.Poll(token, s.Start(token, s.Publish(token, platform.Greeter), object{"name": "Ada"}))

@@ -127,9 +127,9 @@ func DeliverLocally(t testing.TB) func(*config.Config) {
 }
 
 // StartDelivering starts a platform with a worker that may deliver to receivers.
-func StartDelivering(t *testing.T) *Platform {
+func StartDelivering(t *testing.T, change ...func(*config.Config)) *Platform {
 	t.Helper()
-	s := Start(t, DeliverLocally(t))
+	s := Start(t, append(change, DeliverLocally(t))...)
 	s.NoDemoMails()
 	s.Work(nil)
 	return s
