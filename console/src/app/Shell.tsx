@@ -6,9 +6,10 @@ import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState, useSyncEx
 import { Provider } from "urql";
 import { newClient } from "../graph/client";
 import { useAsk } from "../graph/hooks";
+import { useHeard } from "../graph/useHeard";
 import { MeContext, useMe } from "../session/rights";
 import { currentSigned, watchSigned } from "../session/session";
-import { Me } from "../session/session.gql";
+import { Me, MeUpdated } from "../session/session.gql";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { entriesFor } from "./areas";
@@ -59,6 +60,8 @@ function WithMe() {
 function Frame() {
   const { text } = useText();
   const me = useMe();
+  // Who may do something else by now, or has been signed out elsewhere, sees that without a click: the client goes by how the subscription ends.
+  useHeard(MeUpdated, [{}], () => {});
   const [menu, { toggle, close }] = useDisclosure(false);
   const [searching, setSearching] = useState(false);
   useHotkeys([["mod+K", () => setSearching(true)]], []);

@@ -6,6 +6,7 @@ import { type AuditSearch, measures, type OperationsSearch } from "./address";
 type Given = Record<string, unknown>;
 
 const word = (given: unknown) => (typeof given === "string" && given !== "" ? given : undefined);
+const moment = (given: unknown) => (typeof given === "string" && !Number.isNaN(Date.parse(given)) ? new Date(given).toISOString() : undefined);
 const number = (given: unknown) => (typeof given === "number" ? given : undefined);
 
 const overview = createRoute({
@@ -18,12 +19,15 @@ const overview = createRoute({
 const audit = createRoute({
   getParentRoute: () => inside,
   path: "/audit",
-  validateSearch: ({ action, actor, company, object, time }: Given): AuditSearch => ({
+  validateSearch: ({ action, actor, company, object, outcome, time, since, until }: Given): AuditSearch => ({
     action: word(action),
     actor: number(actor),
     company: number(company),
-    object: typeof object === "string" && /^[A-Za-z]+:\d+$/.test(object) ? object : undefined,
+    object: typeof object === "string" && /^[A-Za-z]+(:\d+)?$/.test(object) ? object : undefined,
+    outcome: outcome === "failed" ? outcome : undefined,
     time: timeOf(time),
+    since: moment(since),
+    until: moment(until),
   }),
   component: lazyRouteComponent(() => import("./Audit"), "Audit"),
 });

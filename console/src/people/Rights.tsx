@@ -19,7 +19,7 @@ export function Rights({ person }: { person: Person }) {
   const { text } = useText();
   const me = useMe();
   const owns = useOwns();
-  const { say, attempt } = useNotices();
+  const { mailed, attempt } = useNotices();
   const { data, error, again } = useAsk(Ask, { id: person.id });
   const resend = useChange(ResendInvitation);
   const [removing, setRemoving] = useState(false);
@@ -37,7 +37,7 @@ export function Rights({ person }: { person: Person }) {
           <Button renderRoot={(props) => <Link to="/keys/new" search={{ user: person.databaseId }} {...props} />} variant="default">{text.people.makeKey}</Button>
         )}
         {me.can("user.write") && !person.hasPassword && (
-          <Button variant="default" onClick={async () => (await attempt(() => resend({ input: { userId: person.id } }))) && say(text.people.resent)}>{text.people.resend}</Button>
+          <Button variant="default" onClick={async () => (await attempt(() => resend({ input: { userId: person.id } }))) && mailed(text.people.resent)}>{text.people.resend}</Button>
         )}
         {me.can("user.write") && person.databaseId !== me.user.databaseId && person.customers.nodes.length > 0 && (
           <Button variant="default" c="var(--mantine-color-error)" onClick={() => setRemoving(true)}>{text.people.remove}</Button>

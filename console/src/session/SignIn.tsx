@@ -8,6 +8,7 @@ import { useSubmit } from "../ui/useSubmit";
 import { Outside } from "./Outside";
 import { byBrowser } from "./passkey";
 import { arrived, session, wayIn } from "./session";
+import { useTyped } from "./typed";
 
 // The second factor that the platform asks for.
 const seconds: Record<string, "code" | "passkey"> = { otp_required: "code", passkey_required: "passkey" };
@@ -17,7 +18,7 @@ export function SignIn() {
   const { text } = useText();
   const { to, why, sso } = useSearch({ from: "/sign-in" });
   const navigate = useNavigate();
-  const [who, setWho] = useState({ email: "", password: "" });
+  const [who, setWho] = useState({ email: useTyped(), password: "" });
   const [otp, setOtp] = useState("");
   const [second, setSecond] = useState<"code" | "passkey">();
   // The address comes first: it may lead to a company's own sign-in. The password is asked for where it does not, and of who wants to use one.
@@ -93,7 +94,7 @@ export function SignIn() {
       </form>
       {second && <Other second={second} set={setSecond} />}
       {!second && (byPassword
-        ? <Anchor component={Link} to="/reset" size="sm">{text.session.forgot}</Anchor>
+        ? <Anchor component={Link} to="/reset" state={{ email: who.email }} size="sm">{text.session.forgot}</Anchor>
         : <Anchor component="button" type="button" size="sm" onClick={() => setByPassword(true)}>{text.session.usePassword}</Anchor>)}
     </Outside>
   );

@@ -25,3 +25,8 @@ export function useSince(time: Time | undefined): string | null {
 export function useDayAgo(): string {
   return useMemo(() => hoursAgo(24), []);
 }
+
+/** A moment as a field for times has it: of this place's clock, to the minute. */
+export function local(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * minute).toISOString().slice(0, 16);
+}

@@ -16,18 +16,18 @@ export function Create() {
   const navigate = useNavigate();
   const { company }: DestinationsSearch = useSearch({ strict: false });
   const create = useChange(CreateDestination);
-  const [made, setMade] = useState<{ secret: string; destinationId: string }>();
+  const [made, setMade] = useState<{ secret: string; url: string; destinationId: string }>();
   const close = () => navigate({ to: `${base}/destinations`, search: true });
   return (
     <SidePanel title={made ? text.webhooks.added : text.webhooks.add} close={close}>
       {made ? (
-        <Secret secret={made.secret} done={() => navigate({ to: `${base}/destinations/$destinationId`, params: { destinationId: made.destinationId }, search: true })} />
+        <Secret secret={made.secret} url={made.url} done={() => navigate({ to: `${base}/destinations/$destinationId`, params: { destinationId: made.destinationId }, search: true })} />
       ) : (
         <DestinationForm
           of={{ url: "", name: "", events: null, signing: "SPEC" }} word={text.webhooks.addButton} close={close}
           save={async (fields) => {
             const { createWebhookDestination } = await create({ input: { ...fields, customerId: company ?? null } });
-            setMade({ secret: createWebhookDestination!.secret, destinationId: String(createWebhookDestination!.destination!.databaseId) });
+            setMade({ secret: createWebhookDestination!.secret, url: fields.url, destinationId: String(createWebhookDestination!.destination!.databaseId) });
           }}
         />
       )}

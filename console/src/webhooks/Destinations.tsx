@@ -27,7 +27,10 @@ export function Destinations() {
   return (
     <div className="split broad">
       <div className="list">
-        <Head at="destinations">{me.can("webhook.write") && <Add>{text.webhooks.add}</Add>}</Head>
+        <Head at="destinations">
+          {base === "/webhooks" && me.can("key.write") && <Button variant="default" component={Link} to="/webhooks/destinations/portal-link" search={true as never}>{text.webhooks.portalLink.title}</Button>}
+          {me.can("webhook.write") && <Add>{text.webhooks.add}</Add>}
+        </Head>
         {search.company !== undefined && <Group><CompanyPill id={search.company} back={text.webhooks.ownCompany} remove={() => navigate({ to: `${base}/destinations` })} /></Group>}
         <List company={search.company} />
       </div>

@@ -2,7 +2,7 @@ import { Alert, Button, Radio, Stack, Text } from "@mantine/core";
 import "@mantine/core/styles/Radio.css";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useChange } from "../graph/hooks";
+import { useAsk, useChange } from "../graph/hooks";
 import { useText } from "../text";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
@@ -10,13 +10,14 @@ import { SidePanel } from "../ui/SidePanel";
 import { useSubmit } from "../ui/useSubmit";
 import { Secret } from "./Secret";
 import { useDestination } from "./useDestination";
-import { RotateSecret } from "./webhooks.gql";
+import { Destination, RotateSecret } from "./webhooks.gql";
 
 /** Gives a destination a new secret: with a day in which both sign, or at once. */
 export function Rotate() {
   const { text } = useText();
   const { id, to } = useDestination();
   const navigate = useNavigate();
+  const { data } = useAsk(Destination, { id });
   const rotate = useChange(RotateSecret);
   const [how, setHow] = useState("overlap");
   const [secret, setSecret] = useState<string>();
@@ -31,7 +32,7 @@ export function Rotate() {
       {secret ? (
         <Stack>
           <Text size="sm">{overlap ? text.webhooks.rotatedOverlap : text.webhooks.rotatedNow}</Text>
-          <Secret secret={secret} done={close} />
+          <Secret secret={secret} url={data?.webhookDestination?.url} done={close} />
         </Stack>
       ) : (
         <form onSubmit={submit.onSubmit}>

@@ -12,6 +12,8 @@ export const app: Text["app"] = {
   searchHelp: "Pfeiltasten wählen, Eingabe öffnet, Escape schließt",
   company: (name) => `Unternehmen: ${name}`,
   companies: "Ihre Unternehmen",
+  findCompany: "Unternehmen finden",
+  companiesHint: "Wo eine Rolle neben dem Namen steht, können Sie für das Unternehmen handeln. Andere werden von dem aus gezeigt, für das Sie jetzt handeln.",
   account: "Konto",
   signedInAs: (email) => `Angemeldet als ${email}`,
   profile: "Profil und Sitzungen",

@@ -45,7 +45,7 @@ export const session: Text["session"] = {
   resetSend: "Link schicken",
   resetSent: (email) => `Wenn ${email} ein Konto hat, ist ein Link unterwegs. Er gilt eine Stunde.`,
   setTitle: "Passwort setzen",
-  setHint: "Wählen Sie ein Passwort, dann können Sie sich anmelden.",
+  setHint: (company) => `${company} hat Sie eingeladen. Wählen Sie ein Passwort, dann sind Sie drin.`,
   resetSetHint: "Wählen Sie ein neues Passwort. Alle Ihre Sitzungen enden.",
   setDone: "Ihr Passwort ist gesetzt",
   setDoneHint: "Sie können sich jetzt damit anmelden.",

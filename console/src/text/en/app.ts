@@ -11,6 +11,8 @@ export const app = {
   searchHelp: "Arrow keys choose, Enter opens, Escape closes",
   company: (name: string) => `Company: ${name}`,
   companies: "Your companies",
+  findCompany: "Find a company",
+  companiesHint: "Where a role stands beside the name you can act for the company. Others are shown below the one that you act for now.",
   account: "Account",
   signedInAs: (email: string) => `Signed in as ${email}`,
   profile: "Profile and sessions",

@@ -44,7 +44,7 @@ export const session = {
   resetSend: "Send the link",
   resetSent: (email: string) => `If ${email} has an account, a link is on its way. It is good for one hour.`,
   setTitle: "Set your password",
-  setHint: "Choose a password, and you can sign in.",
+  setHint: (company: string) => `${company} has invited you. Choose a password, and you are in.`,
   resetSetHint: "Choose a new password. All your sessions end.",
   setDone: "Your password is set",
   setDoneHint: "You can sign in with it now.",
