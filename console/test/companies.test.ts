@@ -78,7 +78,7 @@ test("find anything from anywhere", async (t) => {
   await page.keyboard.press("Enter");
   await page.getByRole("region", { name: "Alpine Hydro" }).waitFor();
   await page.getByRole("button", { name: "Search" }).first().click();
-  for (const [words, name] of [["two-factor", "Profile"], ["limits", "Limits and use"], ["deliv", "Deliveries"], ["secr", "Secrets"]]) {
+  for (const [words, name] of [["two-factor", "Two-factor"], ["limits", "Limits and use"], ["deliv", "Deliveries"], ["secr", "Secrets"]]) {
     await box.fill(words!);
     await page.getByRole("option", { name: new RegExp(`^${name}`) }).first().waitFor();
   }

@@ -219,3 +219,39 @@ test("each role sees what it may use, and no more", async (t) => {
     assert.equal((await page.getByRole("link", { name: "Invite people" }).count()) > 0, invites, who.email);
   }
 });
+
+test("each role walks all pages: nothing goes wrong on those of its menu, and the others say what it lacks", async (t) => {
+  const all = [
+    "/companies/1/new", "/companies/1/billing", "/companies/1/move", "/people/invite", "/people/1/grant", "/roles/new", "/contexts/new", "/agents/new", "/agents/secrets/new",
+    "/webhooks/destinations/new", "/webhooks/destinations/portal-link", "/keys", "/keys/new", "/identity", "/identity/directories", "/audit", "/operations",
+  ];
+  for (const [who, lacks] of [
+    [greta, []],
+    [jonas, []],
+    [mira, all.filter((path) => path !== "/companies/1/billing")],
+    [sofia, all.filter((path) => path !== "/companies/1/billing")],
+  ] as const) {
+    const page = await open(t);
+    await signIn(page, who);
+    const menu = await page.locator(".mantine-AppShell-navbar a").evaluateAll((links) => links.map((link) => link.getAttribute("href")!));
+    for (const path of menu) {
+      await page.goto(url + path);
+      const main = page.getByRole("main");
+      await main.getByRole("heading", { level: 1 }).waitFor();
+      await main.locator(":is(.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true])").first().waitFor({ state: "detached" });
+      assert.equal(await main.getByRole("alert").count(), 0, `${who.email}: ${path}`);
+      for (const beside of await main.locator("nav.lists a").all()) {
+        await beside.click();
+        await main.locator(":is(.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true])").first().waitFor({ state: "detached" });
+        assert.equal(await main.getByRole("alert").count(), 0, `${who.email}: ${await beside.getAttribute("href")}`);
+      }
+      assert.equal(await page.getByRole("heading", { name: "Not for you" }).count(), 0, `${who.email}: ${path}`);
+    }
+    for (const path of lacks) {
+      await page.goto(`${url}/console${path}`);
+      await page.getByRole("heading", { level: 1, name: "Not for you" }).waitFor();
+      await page.getByText("None of your roles has the right for it.").waitFor();
+    }
+    if (lacks.length > 0) await accessible(page, "not-allowed");
+  }
+});

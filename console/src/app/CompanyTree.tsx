@@ -38,6 +38,8 @@ export function CompanyTree({ close }: { close: () => void }) {
   const input = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const { data } = useAsk(Places, {});
+  // It is loaded when it is opened for the first time, and then comes after what gives the focus to what is opened.
+  useEffect(() => input.current?.focus(), []);
   const invited = data?.me.invitations.length ?? 0;
   const open = ({ databaseId }: Place) => {
     close();
@@ -61,7 +63,7 @@ export function CompanyTree({ close }: { close: () => void }) {
   return (
     <Stack gap="xs">
       <TextInput
-        ref={input} size="sm" type="search" leftSection={<IconSearch size={16} aria-hidden />} aria-label={text.app.findCompany} placeholder={text.app.findCompany} data-autofocus
+        ref={input} size="sm" type="search" leftSection={<IconSearch size={16} aria-hidden />} aria-label={text.app.findCompany} placeholder={text.app.findCompany}
         value={words} onChange={(event) => setWords(event.currentTarget.value)} onKeyDown={onKeyDown}
       />
       <div ref={list} className="companytree">

@@ -12,6 +12,7 @@ import { currentSigned, watchSigned } from "../session/session";
 import { Me, MeUpdated } from "../session/session.gql";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
+import { Allowed } from "./Allowed";
 import { entriesFor } from "./areas";
 import { Logo } from "./Logo";
 
@@ -98,7 +99,7 @@ function Frame() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <Offline />
-        <Outlet />
+        <Allowed><Outlet /></Allowed>
       </AppShell.Main>
       {searching && <Suspense><Search close={() => setSearching(false)} /></Suspense>}
     </AppShell>

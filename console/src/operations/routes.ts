@@ -13,6 +13,7 @@ const overview = createRoute({
   getParentRoute: () => inside,
   path: "/operations",
   validateSearch: ({ by }: Given): OperationsSearch => ({ by: measures.find((one) => one === by) }),
+  staticData: { needs: "audit.read" },
   component: lazyRouteComponent(() => import("./Operations"), "Operations"),
 });
 
@@ -29,6 +30,7 @@ const audit = createRoute({
     since: moment(since),
     until: moment(until),
   }),
+  staticData: { needs: "audit.read" },
   component: lazyRouteComponent(() => import("./Audit"), "Audit"),
 });
 

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BfOTOrBo.js";import{i as t}from"./keys.gql-B_xDg-fH.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

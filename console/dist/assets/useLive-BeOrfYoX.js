@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-Iq0pR4bR.js";import{o as t}from"./webhooks.gql-1qSUXKsb.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};
