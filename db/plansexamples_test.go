@@ -593,6 +593,8 @@ var examples = map[query]example{
 	qRemovedSecretCount:     few(299),
 	qEraseSecrets:           few(20),
 	qDeletedSecrets:         few("{299,5}", 20),
+	qDeletedAgents:          few("{299,5}", 20, 60),
+	qDeletedDestinations:    few("{299,5}", 20, 60),
 
 	// sessions.go
 	qSession:          few(299),
