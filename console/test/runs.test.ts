@@ -57,7 +57,13 @@ test("a run under way is shown as it goes, and cancelled", async (t) => {
   await run.getByText(/wait.*under way/).waitFor();
   await accessible(page, "run-under-way");
   await run.getByRole("button", { name: "Cancel" }).click();
-  await run.getByText("The run was cancelled.").first().waitFor();
+  await run.getByText("The run was cancelled", { exact: true }).waitFor();
+  await run.getByRole("status").getByText("cancelled", { exact: true }).waitFor();
+  await accessible(page, "run-cancelled");
+  await page.getByRole("link", { name: "Runs" }).click();
+  await page.getByRole("listbox", { name: "Runs" }).getByRole("option", { name: /Takes long.*cancelled/ }).waitFor();
+  await page.getByLabel("Status").selectOption("failed or cancelled");
+  await page.getByRole("listbox", { name: "Runs" }).getByRole("option", { name: /Takes long.*cancelled/ }).waitFor();
 });
 
 test("who may look sees no way to change, and is told why", async (t) => {
