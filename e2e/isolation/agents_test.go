@@ -165,7 +165,10 @@ func (y *yard) restRows() []restRow {
 		{op: "listDeletedSecrets/own", want: shared},
 		{op: "listDeletedAgents", query: func(a *ask) string { y.aDeletedAgent(a); return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
 		{op: "listDeletedAgents/own", want: shared},
-		{op: "listDeletedWebhookDestinations", query: func(a *ask) string { y.aDeletedDestination(a); return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
+		{op: "listDeletedWebhookDestinations", query: func(a *ask) string {
+			y.aDeletedDestination(a)
+			return "customerId=" + platform.Decimal(a.theCustomer())
+		}, want: reach},
 		{op: "listDeletedWebhookDestinations/own", want: shared},
 		{op: "listRuns", want: shared},
 		{op: "listRuns/company", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},

@@ -49,7 +49,7 @@ const (
 	parityScimTokens = `query($c: ID) { customer(id: $c) { scimTokens { id: databaseId name features expiresAt createdAt lastUsedAt lastChangedAt createdBy { databaseId } customer { databaseId } } } }`
 	parityDeleted    = `fragment gone on Deleted { id: databaseId name deletedAt restorableUntil }
 		query($c: ID) { customer(id: $c) { deletedSecrets { ...gone } deletedWebhookDestinations { ...gone } } }`
-	paritySecrets    = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
+	paritySecrets = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
 )
 
 // doors asks both doors for the same.
