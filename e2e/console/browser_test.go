@@ -90,7 +90,7 @@ func run(t testing.TB, file string) string {
 	s.NoDemoMails()
 	if _, measured := t.(*testing.B); measured {
 		wide := s.Number(`INSERT INTO customers (parent_id, name, region_id) SELECT id, 'Wide', 1 FROM customers WHERE parent_id IS NULL RETURNING id`)
-		s.SQL(`INSERT INTO customers (parent_id, name, region_id) SELECT $1, 'Leaf ' || to_char(n, 'FM00000'), 1 FROM generate_series(1, 10000) n`, wide)
+		s.SQL(`INSERT INTO customers (parent_id, name, region_id) SELECT $1, 'Leaf ' || to_char(n, 'FM000000'), 1 FROM generate_series(1, 100000) n`, wide)
 	}
 	well := platform.NewReceiver(t, nil)
 	failing := platform.NewReceiver(t, func(_ platform.Received, n int) int {

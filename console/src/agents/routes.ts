@@ -37,6 +37,7 @@ const agent = createRoute({
 export const agentRoutes = [
   list.addChildren([
     createRoute({ getParentRoute: () => list, path: "/new", staticData: { needs: "agent.write" }, component: lazyRouteComponent(() => import("./Create"), "Create") }),
+    createRoute({ getParentRoute: () => list, path: "/deleted", staticData: { needs: "agent.write" }, component: lazyRouteComponent(() => import("./DeletedAgents"), "DeletedAgents") }),
   ]),
   runs.addChildren([
     createRoute({ getParentRoute: () => runs, path: "/$jobKey", component: lazyRouteComponent(() => import("./RunPanel"), "RunPanel") }),

@@ -29,7 +29,7 @@ export function Destinations() {
       <div className="list">
         <Head at="destinations">
           {base === "/webhooks" && me.can("key.write") && <Button variant="default" component={Link} to="/webhooks/destinations/portal-link" search={true as never}>{text.webhooks.portalLink.title}</Button>}
-          {me.can("webhook.write") && <Add>{text.webhooks.add}</Add>}
+          {me.can("webhook.write") && <><ToDeleted /><Add>{text.webhooks.add}</Add></>}
         </Head>
         {search.company !== undefined && <Group><CompanyPill id={search.company} back={text.webhooks.ownCompany} remove={() => navigate({ to: `${base}/destinations` })} /></Group>}
         <List company={search.company} />
@@ -37,6 +37,12 @@ export function Destinations() {
       <Outlet />
     </div>
   );
+}
+
+function ToDeleted() {
+  const { text } = useText();
+  const base = useBase();
+  return <Button renderRoot={(props) => <Link to={`${base}/destinations/deleted`} search={true} {...props} />} variant="subtle">{text.ui.recentlyDeleted}</Button>;
 }
 
 function Add({ children }: { children: string }) {

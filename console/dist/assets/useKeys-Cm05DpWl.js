@@ -1,1 +1,0 @@
-import{n as e}from"./pages-D-SJz-Xy.js";import{i as t}from"./keys.gql-DeyBl69_.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-CmGJt6iz.js";import{o as t}from"./webhooks.gql-C1BSfeEw.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};
