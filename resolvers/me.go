@@ -62,7 +62,7 @@ func (s Subscription) MeUpdated(ctx context.Context) (<-chan *Me, error) {
 	}
 	return follow(ctx, s.Resolver, feed[Me]{
 		load: func(ctx context.Context, _ []byte) ([]*Me, error) {
-			me, err := Query{s.Resolver}.Me(ctx)
+			me, err := Query(s).Me(ctx)
 			return []*Me{me}, err
 		},
 		over: func(*Me) bool { return false },
