@@ -36,7 +36,7 @@ func TestTop(t *testing.T) {
 			t.Errorf("it lacks %q:\n%s", part, out)
 		}
 	}
-	if code, _, fault := s.run("", "top", "--by", "nonsense"); code != exitFault || strings.Count(fault, "\n") != 1 {
+	if code, _, fault := s.run("", "top", "--by", "nonsense"); code != exitUsage || strings.Count(fault, "\n") != 1 || !strings.Contains(fault, "runsPerDay") {
 		t.Errorf("%d %s", code, fault)
 	}
 }
