@@ -11,6 +11,7 @@ import { sentence } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { When } from "../ui/When";
 import { CancelRun, StartRun } from "./agents.gql";
+import { RunDeliveries } from "./RunDeliveries";
 import { RunState, stateOf } from "./State";
 import { nameOf, stepsOf } from "./steps";
 import { duration, took } from "./time";
@@ -20,6 +21,7 @@ import { isObject, type Json, written } from "./value";
 /** One run: how it stands, what came out and went in, and each step. */
 export function RunView({ run, show }: { run: WholeRun; show: (jobKey: string) => void }) {
   const { text, format } = useText();
+  const me = useMe();
   const { agent, revision, createdAt, finishedAt, jobKey, input, output } = run;
   return (
     <>
@@ -40,6 +42,7 @@ export function RunView({ run, show }: { run: WholeRun; show: (jobKey: string) =
       ]} />
       <Value title={text.agents.input} value={input} />
       <Steps run={run} />
+      {me.can("webhook.read") && <RunDeliveries run={run} />}
     </>
   );
 }

@@ -193,6 +193,8 @@ export const agents: Text["agents"] = {
   passedOver: "übergangen",
   underWay: "läuft gerade",
   toCome: "kommt noch",
+  told: "Webhooks, die davon erfahren haben",
+  toldNobody: "Kein Ziel hat davon erfahren.",
   secret: "Geheimnis",
   createSecret: "Neues Geheimnis",
   keepSecret: "Aufbewahren",

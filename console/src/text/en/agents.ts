@@ -192,6 +192,8 @@ export const agents = {
   passedOver: "passed over",
   underWay: "under way",
   toCome: "to come",
+  told: "Webhooks that were told",
+  toldNobody: "No destination was told of it.",
   secret: "Secret",
   createSecret: "New secret",
   keepSecret: "Keep it",

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Da1oGjf-.js";import{i as t}from"./keys.gql-C8zmkNuU.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
