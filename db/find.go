@@ -266,28 +266,31 @@ func (s *statement) counted(a Ask, w ways) string {
 	return counted("(" + text + ") n")
 }
 
-// Walk is a list that is read from after a cursor on, in an order.
+// Walk is a list that is read from after a cursor on, in an order, or backward from before it.
 type Walk struct {
-	list  *List
-	where Where
-	order string
-	after paging.Cursor
+	list     *List
+	where    Where
+	order    string
+	bound    paging.Cursor
+	backward bool
 }
 
-// Walk is the list from after a cursor on, of the rows that fit, in an order.
-func (l *List) Walk(w Where, order string, after paging.Cursor) Walk {
-	return Walk{list: l, where: w, order: order, after: after}
+// Walk is the list from after a cursor on, or backward from before it, of the rows that fit, in an order.
+func (l *List) Walk(w Where, order string, bound paging.Cursor, backward bool) Walk {
+	return Walk{list: l, where: w, order: order, bound: bound, backward: backward}
 }
 
-// Each gives the rows of a list of any length with their places, at most limit of them (0: all). It is read in pages, each of
-// which read gives for an ask.
+// Each gives the rows of a list of any length with their places, at most limit of them (0: all), backward the last one first. It
+// is read in pages, each of which read gives for an ask.
 func Each[T interface{ FoundAt() []string }](ctx context.Context, s *Store, w Walk, limit int,
 	read func(context.Context, Ask) ([]T, error), do func(T, paging.Cursor) error,
 ) error {
 	rows := wholeList[T, paging.Cursor]{
 		place: func(row *T) paging.Cursor { return w.list.At(w.order, (*row).FoundAt()) },
-		read: func(ctx context.Context, _ *Store, after paging.Cursor, limit int) ([]*T, error) {
-			found, err := read(ctx, NewAsk(w.where, w.order, paging.NewPage(limit-1, after))) // one more is read than a page has
+		read: func(ctx context.Context, _ *Store, bound paging.Cursor, limit int) ([]*T, error) {
+			page := paging.NewPage(limit-1, bound) // one more is read than a page has
+			page.Backward = w.backward
+			found, err := read(ctx, NewAsk(w.where, w.order, page))
 			list := make([]*T, len(found))
 			for i := range found {
 				list[i] = &found[i]
@@ -295,5 +298,5 @@ func Each[T interface{ FoundAt() []string }](ctx context.Context, s *Store, w Wa
 			return list, err
 		},
 	}
-	return rows.each(ctx, s, w.after, limit, func(row *T) error { return do(*row, rows.place(row)) })
+	return rows.each(ctx, s, w.bound, limit, func(row *T) error { return do(*row, rows.place(row)) })
 }

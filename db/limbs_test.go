@@ -121,7 +121,7 @@ func permissionsAreFound(t *testing.T, s *db.Store, pool *sqlx.DB, company int64
 			devtest.Check(t, pool.SelectContext(t.Context(), &want, `SELECT p.id FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
 				WHERE $1 = ANY (c.lineage) AND `+term.condition+` ORDER BY `+by, company))
 			var got []int64
-			devtest.Check(t, db.Each(t.Context(), s, db.Permissions.Walk(where, order, paging.Cursor{}), 0,
+			devtest.Check(t, db.Each(t.Context(), s, db.Permissions.Walk(where, order, paging.Cursor{}, false), 0,
 				func(_ context.Context, a db.Ask) ([]*db.Permission, error) {
 					return s.FindPermissions(t.Context(), scope, a)
 				},

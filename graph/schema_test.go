@@ -183,6 +183,22 @@ func TestErrorsStandInOnePlace(t *testing.T) {
 	})
 }
 
+// TestDefaultsStandForNull: null counts as left out, so what has a default takes it.
+func TestDefaultsStandForNull(t *testing.T) {
+	eachType(t, func(def *ast.Definition) {
+		for _, f := range def.Fields {
+			if f.DefaultValue != nil && f.Type.NonNull {
+				t.Errorf("%s.%s has a default, and refuses null", def.Name, f.Name)
+			}
+			for _, a := range f.Arguments {
+				if a.DefaultValue != nil && a.Type.NonNull {
+					t.Errorf("%s.%s(%s) has a default, and refuses null", def.Name, f.Name, a.Name)
+				}
+			}
+		}
+	})
+}
+
 // TestNothingLooksAtFields: an extension that looks at fields would be passed over.
 func TestNothingLooksAtFields(t *testing.T) {
 	list := (&endpoint{resolver: &resolvers.Resolver{}, options: Options{Introspection: true}, persisted: newPersisted(nil, nil)}).extensions()

@@ -15,7 +15,7 @@ const answerPause = 200 * time.Millisecond
 
 // AskContext answers a question from a context's ready documents, and gives the answer as it is written.
 func (s Subscription) AskContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold, minRelevance *float64,
-	mode *string, documentIDs []*globalid.ID, includeUnrelated bool, attributes json.RawMessage,
+	mode *string, documentIDs []*globalid.ID, includeUnrelated *bool, attributes json.RawMessage,
 ) (<-chan *search.Answer, error) {
 	c, err := s.may(ctx, rule.AskContext)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s Subscription) AskContext(ctx context.Context, contextID globalid.ID, pro
 	}
 	question, err := s.Search.Ask(ctx, row, search.Query{
 		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, MinRelevance: minRelevance, Mode: search.Mode(or(mode, "")), Documents: documents,
-		IncludeUnrelated: includeUnrelated, Attributes: given(attributes),
+		IncludeUnrelated: or(includeUnrelated, false), Attributes: given(attributes),
 	})
 	if err != nil {
 		return nil, err

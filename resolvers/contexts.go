@@ -72,7 +72,7 @@ type CreateContextInput struct {
 	Name           string
 	Description    string
 	Caption        string
-	ToolsJSON      string
+	ToolsJSON      *string
 	StarterPrompts []string
 }
 
@@ -89,7 +89,7 @@ func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*Cr
 	v.name("name", in.Name)
 	v.text("description", in.Description, maxInstructions)
 	v.text("caption", in.Caption, maxText)
-	in.ToolsJSON = v.toolsJSON("toolsJson", in.ToolsJSON)
+	tools := v.toolsJSON("toolsJson", or(in.ToolsJSON, "[]"))
 	v.starterPrompts("starterPrompts", in.StarterPrompts)
 	if err := v.err(); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*Cr
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		out.Context, err = tx.InsertContext(ctx, db.Context{
 			AccountID: c.AccountID, UserID: &c.UserID, Name: in.Name, Description: in.Description, Caption: in.Caption,
-			ToolsJSON: in.ToolsJSON, StarterPrompts: in.StarterPrompts, EmbeddingModel: m.Search.Default(),
+			ToolsJSON: tools, StarterPrompts: in.StarterPrompts, EmbeddingModel: m.Search.Default(),
 		})
 		if err != nil {
 			return err

@@ -71,7 +71,7 @@ func (q Query) FindCustomers(ctx context.Context, id *globalid.ID, self bool, fi
 	if err != nil {
 		return err
 	}
-	in := asked{list: db.Customers, filter: filter}
+	in := asked{list: db.Customers, filter: filter, top: top.Lineage}
 	if !self {
 		in.also = []db.Term{idTerm("below", top.ID)}
 	}
@@ -95,7 +95,7 @@ func (r *Resolver) namesUpTo(ctx context.Context, top *db.Customer, after paging
 	}
 	place := after.Ints()
 	if len(place) < len(top.Lineage) || !slices.Equal(top.Lineage, place[:len(top.Lineage)]) {
-		return nil, problem.Invalid(problem.Fault{Location: "after", Message: "is not a cursor of this list"})
+		return nil, problem.Invalid(problem.Fault{Location: "after", Message: otherPlace})
 	}
 	return r.Store.NamesOn(ctx, place)
 }
@@ -339,16 +339,18 @@ func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, filter *C
 }
 
 // Descendants is a page of the companies anywhere below, in preorder unless asked for otherwise.
-func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self bool, filter *CustomerFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*CustomerConnection, error) {
+func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self *bool, filter *CustomerFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*CustomerConnection, error) {
 	c, err := e.may(ctx, rule.CustomerDescendants)
 	if err != nil {
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before), top: obj.Lineage},
 		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) {
-			return obj.Descendants(ctx, e.Store, self, a)
+			return obj.Descendants(ctx, e.Store, or(self, false), a)
 		},
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.DescendantCount(ctx, e.Store, self, a) })
+		func(ctx context.Context, a db.Ask) (int, error) {
+			return obj.DescendantCount(ctx, e.Store, or(self, false), a)
+		})
 }
 
 // Users is a page of the company's users.

@@ -49,14 +49,14 @@ type Deliveries struct {
 // WebhookDeliveries is a page of the deliveries of the caller's company, or of another within reach, or to one
 // destination within reach, newest first unless asked for otherwise.
 func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typ, status *string, since *time.Time,
-	customerID *globalid.ID, subtree bool, filter *WebhookDeliveryFilter, orderBy []*Order, first *int, after *string, last *int, before *string,
+	customerID *globalid.ID, subtree *bool, filter *WebhookDeliveryFilter, orderBy []*Order, first *int, after *string, last *int, before *string,
 ) (*WebhookDeliveryConnection, error) {
 	c, err := q.may(ctx, rule.WebhookDeliveries)
 	if err != nil {
 		return nil, err
 	}
 	scope, also, err := q.deliveriesOf(ctx, c, Deliveries{
-		DestinationID: destinationID, Type: typ, Status: status, Since: since, CustomerID: customerID, Subtree: subtree,
+		DestinationID: destinationID, Type: typ, Status: status, Since: since, CustomerID: customerID, Subtree: or(subtree, false),
 	})
 	if err != nil {
 		return nil, err

@@ -74,11 +74,12 @@ func connected[T listed](ctx context.Context, r *Resolver, c *caller, in asked,
 }
 
 // Listing is what is asked of a list of any length: in which order, from after which cursor on, and at most how many rows,
-// 0 for all.
+// 0 for all. Backward, it is read from its end on, or from before the cursor.
 type Listing struct {
-	OrderBy []*Order
-	After   string
-	Limit   int
+	OrderBy  []*Order
+	Bound    string
+	Backward bool
+	Limit    int
 }
 
 // listAll gives each row that is asked for with its place.
@@ -88,11 +89,15 @@ func listAll[T listed](ctx context.Context, r *Resolver, c *caller, in asked, l 
 	if err != nil {
 		return err
 	}
-	after, err := order.Parse(l.After)
+	argument := "after"
+	if l.Backward {
+		argument = "before"
+	}
+	bound, err := order.Parse(l.Bound, argument)
 	if err != nil {
 		return err
 	}
-	return db.Each(ctx, r.Store, in.list.Walk(where, order.Name, after), l.Limit, read, each)
+	return db.Each(ctx, r.Store, in.list.Walk(where, order.Name, bound, l.Backward), l.Limit, read, each)
 }
 
 // checked gives which rows are asked for, and in which order. at begins the names of the filter's members where they are
@@ -109,12 +114,16 @@ func (r *Resolver) checked(ctx context.Context, c *caller, in asked, at string) 
 	return where, in.placed(in.list.Order(by)), nil
 }
 
+// otherPlace is told of a cursor that names no place below the top of a list of companies.
+const otherPlace = "is not a cursor of this list in this order, or is one of the time before its company was moved: begin the list anew"
+
 // placed has a cursor in the order of the tree name a place below the top of what is listed: one of the time before that
 // was moved names none.
 func (in asked) placed(o paging.Order) paging.Order {
 	if in.top == nil || o.Name != db.InPreorder {
 		return o
 	}
+	o.Misfit = otherPlace
 	fits, top := o.Fits, ""
 	for _, id := range in.top {
 		top += "," + strconv.FormatInt(id, 10)

@@ -89,21 +89,22 @@ func (e OperationsEdges) FailingDestinations(ctx context.Context, _ *Operations)
 const mostBusiest = 100
 
 // Busiest are the companies right below root that have most of something, or have done most of it.
-func (e OperationsEdges) Busiest(ctx context.Context, _ *Operations, by quota.Name, first int) ([]*db.Customer, error) {
+func (e OperationsEdges) Busiest(ctx context.Context, _ *Operations, by *quota.Name, first *int) ([]*db.Customer, error) {
 	if _, err := e.may(ctx, rule.OperationsBusiest); err != nil {
 		return nil, err
 	}
+	of, most := or(by, quota.RunsPerDay), or(first, 20)
 	var v check
-	if by.PerMinute() {
+	if of.PerMinute() {
 		v.fault("by", "can't be a rate by the minute: those are counted where there is a limit alone")
 	}
-	if first < 1 || first > mostBusiest {
+	if most < 1 || most > mostBusiest {
 		v.fault("first", "must be between 1 and %d", mostBusiest)
 	}
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	return e.Store.Busiest(ctx, by, first)
+	return e.Store.Busiest(ctx, of, most)
 }
 
 // NearLimits are limits that companies have come near, or have reached.

@@ -18,7 +18,7 @@ type PermissionOptions struct {
 
 // PermissionOptions lists what can be chosen next: without choices the applications, with an
 // application its regions, with a region the accounts there, with an account roles and users.
-func (q Query) PermissionOptions(ctx context.Context, application, region, account, customerID *globalid.ID, all bool) (*PermissionOptions, error) {
+func (q Query) PermissionOptions(ctx context.Context, application, region, account, customerID *globalid.ID, all *bool) (*PermissionOptions, error) {
 	c, err := q.may(ctx, rule.PermissionOptions)
 	if err != nil {
 		return nil, err
@@ -32,13 +32,13 @@ func (q Query) PermissionOptions(ctx context.Context, application, region, accou
 		return nil, err
 	}
 	out := &PermissionOptions{Applications: []*db.Option{}, Regions: []*db.Option{}, Accounts: []*db.Option{}, Roles: []*db.Option{}, Users: []*db.Option{}}
-	if out.Applications, err = q.Store.OptionApplications(ctx, customer, all); err != nil || !selectOption(out.Applications, chosen.application) {
+	if out.Applications, err = q.Store.OptionApplications(ctx, customer, or(all, false)); err != nil || !selectOption(out.Applications, chosen.application) {
 		return out, firstError(err, chosen.unknown("type", chosen.application))
 	}
-	if out.Regions, err = q.Store.OptionRegions(ctx, customer, all, *chosen.application); err != nil || !selectOption(out.Regions, chosen.region) {
+	if out.Regions, err = q.Store.OptionRegions(ctx, customer, or(all, false), *chosen.application); err != nil || !selectOption(out.Regions, chosen.region) {
 		return out, firstError(err, chosen.unknown("region", chosen.region))
 	}
-	if out.Accounts, err = q.Store.OptionAccounts(ctx, customer, all, *chosen.application, *chosen.region); err != nil || !selectOption(out.Accounts, chosen.account) {
+	if out.Accounts, err = q.Store.OptionAccounts(ctx, customer, or(all, false), *chosen.application, *chosen.region); err != nil || !selectOption(out.Accounts, chosen.account) {
 		return out, firstError(err, chosen.unknown("account", chosen.account))
 	}
 	if out.Roles, err = q.Store.OptionRoles(ctx, customer, *chosen.application); err != nil {

@@ -155,12 +155,12 @@ func (v *check) oneOf(field string, word *string, words []string) {
 }
 
 // Customers is a page of the companies within reach, in preorder unless asked for otherwise.
-func (q Query) Customers(ctx context.Context, customerID *globalid.ID, subtree bool, filter *CustomerFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*CustomerConnection, error) {
+func (q Query) Customers(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *CustomerFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*CustomerConnection, error) {
 	c, err := q.may(ctx, rule.Customers)
 	if err != nil {
 		return nil, err
 	}
-	scope, also, err := q.part(ctx, c, customerID, subtree, "ids")
+	scope, also, err := q.part(ctx, c, customerID, or(subtree, true), "ids")
 	if err != nil {
 		return nil, err
 	}
@@ -170,12 +170,12 @@ func (q Query) Customers(ctx context.Context, customerID *globalid.ID, subtree b
 }
 
 // Users is a page of the users within reach, by id unless asked for otherwise.
-func (q Query) Users(ctx context.Context, customerID *globalid.ID, subtree bool, filter *UserFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*UserConnection, error) {
+func (q Query) Users(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *UserFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*UserConnection, error) {
 	c, err := q.may(ctx, rule.Users)
 	if err != nil {
 		return nil, err
 	}
-	scope, also, err := q.part(ctx, c, customerID, subtree, "customerId")
+	scope, also, err := q.part(ctx, c, customerID, or(subtree, true), "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -185,12 +185,12 @@ func (q Query) Users(ctx context.Context, customerID *globalid.ID, subtree bool,
 }
 
 // Permissions is a page of the permissions within reach, by id unless asked for otherwise.
-func (q Query) Permissions(ctx context.Context, customerID *globalid.ID, subtree bool, filter *PermissionFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*PermissionConnection, error) {
+func (q Query) Permissions(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *PermissionFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*PermissionConnection, error) {
 	c, err := q.may(ctx, rule.Permissions)
 	if err != nil {
 		return nil, err
 	}
-	scope, also, err := q.part(ctx, c, customerID, subtree, "customerId")
+	scope, also, err := q.part(ctx, c, customerID, or(subtree, true), "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -200,12 +200,12 @@ func (q Query) Permissions(ctx context.Context, customerID *globalid.ID, subtree
 }
 
 // Runs is a page of the runs within reach, newest first unless asked for otherwise.
-func (q Query) Runs(ctx context.Context, customerID *globalid.ID, subtree bool, filter *RunFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*RunConnection, error) {
+func (q Query) Runs(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *RunFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*RunConnection, error) {
 	c, err := q.may(ctx, rule.Runs)
 	if err != nil {
 		return nil, err
 	}
-	scope, also, err := q.part(ctx, c, customerID, subtree, "customerId")
+	scope, also, err := q.part(ctx, c, customerID, or(subtree, true), "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (q Query) Runs(ctx context.Context, customerID *globalid.ID, subtree bool, 
 
 // Documents is a page of the documents of the token's contexts, by id unless asked for otherwise. A company that is named
 // has to be the token's: of another's documents, a token for its account tells.
-func (q Query) Documents(ctx context.Context, company *globalid.ID, _ bool, filter *DocumentFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*DocumentConnection, error) {
+func (q Query) Documents(ctx context.Context, company *globalid.ID, _ *bool, filter *DocumentFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*DocumentConnection, error) {
 	c, err := q.may(ctx, rule.Documents)
 	if err != nil {
 		return nil, err

@@ -11,12 +11,12 @@ import (
 
 // Regions lists the regions that take new companies; with all, every region, for callers of the
 // root company only.
-func (q Query) Regions(ctx context.Context, all bool) ([]*db.Region, error) {
+func (q Query) Regions(ctx context.Context, all *bool) ([]*db.Region, error) {
 	c, err := q.may(ctx, rule.Regions)
 	if err != nil {
 		return nil, err
 	}
-	if !all {
+	if !or(all, false) {
 		return q.Store.AvailableRegions(ctx)
 	}
 	if !c.IsRoot() {

@@ -15,7 +15,7 @@ import (
 // SearchContext finds the chunks of a context's ready documents that are closest to a prompt, best
 // first.
 func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold, minRelevance *float64,
-	mode *string, documentIDs []*globalid.ID, includeUnrelated bool, attributes json.RawMessage,
+	mode *string, documentIDs []*globalid.ID, includeUnrelated *bool, attributes json.RawMessage,
 ) ([]*search.Hit, error) {
 	c, err := q.may(ctx, rule.SearchContext)
 	if err != nil {
@@ -31,14 +31,14 @@ func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt 
 	}
 	hits, err := q.Resolver.Search.FindOn(ctx, c.desk(), n, search.Query{
 		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, MinRelevance: minRelevance, Mode: search.Mode(or(mode, "")), Documents: documents,
-		IncludeUnrelated: includeUnrelated, Attributes: given(attributes),
+		IncludeUnrelated: or(includeUnrelated, false), Attributes: given(attributes),
 	})
 	return hits, missing(err, "context", n)
 }
 
 // SearchContexts finds the chunks of the ready documents of several contexts that are closest to a prompt, best first.
 func (q Query) SearchContexts(ctx context.Context, contextIDs []*globalid.ID, prompt string, topN *int, scoreThreshold, minRelevance *float64,
-	mode *string, includeUnrelated bool, attributes json.RawMessage,
+	mode *string, includeUnrelated *bool, attributes json.RawMessage,
 ) ([]*search.Hit, error) {
 	c, err := q.may(ctx, rule.SearchContexts)
 	if err != nil {
@@ -50,7 +50,7 @@ func (q Query) SearchContexts(ctx context.Context, contextIDs []*globalid.ID, pr
 	}
 	return q.Resolver.Search.FindAmong(ctx, rows, search.Query{
 		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, MinRelevance: minRelevance, Mode: search.Mode(or(mode, "")),
-		IncludeUnrelated: includeUnrelated, Attributes: given(attributes),
+		IncludeUnrelated: or(includeUnrelated, false), Attributes: given(attributes),
 	})
 }
 

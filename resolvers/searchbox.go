@@ -95,15 +95,15 @@ type box struct {
 
 // Search finds what goes by a text, within reach and among what the caller may list: by names, addresses, ids, job keys and event
 // ids. What fits best comes first.
-func (q Query) Search(ctx context.Context, text string, types []string, first int) ([]SearchResult, error) {
+func (q Query) Search(ctx context.Context, text string, types []string, first *int) ([]SearchResult, error) {
 	c, err := q.may(ctx, rule.Search)
 	if err != nil {
 		return nil, err
 	}
-	b := box{store: q.Store, text: strings.TrimSpace(text), sought: words.Parse(text), first: first, callers: searched(c.Principal, types)}
+	b := box{store: q.Store, text: strings.TrimSpace(text), sought: words.Parse(text), first: or(first, 10), callers: searched(c.Principal, types)}
 	var v check
 	v.sought("text", text)
-	if first < 1 || first > maxResults {
+	if b.first < 1 || b.first > maxResults {
 		v.fault("first", "must be between 1 and %d", maxResults)
 	}
 	if err := v.err(); err != nil {

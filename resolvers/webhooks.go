@@ -29,12 +29,12 @@ const (
 
 // WebhookCatalog is every event type of those who asked for all; extended, those that have to be named
 // follow.
-func (q Query) WebhookCatalog(ctx context.Context, extended bool) (*WebhookCatalog, error) {
+func (q Query) WebhookCatalog(ctx context.Context, extended *bool) (*WebhookCatalog, error) {
 	if _, err := q.may(ctx, rule.WebhookCatalog); err != nil {
 		return nil, err
 	}
 	events := webhook.Catalog()
-	if extended {
+	if or(extended, false) {
 		events = webhook.Extended()
 	}
 	return &WebhookCatalog{Version: webhook.Version, Events: events}, nil

@@ -77,7 +77,7 @@ type AgentFilter struct {
 
 // AgentsQuery are the parameters of the list of agents.
 type AgentsQuery struct {
-	Paging
+	Pages
 	OrderQuery
 	AgentFilter
 	AccountID int64 `query:"accountId" minimum:"1" doc:"The builder account; by default the one that the token stands on"`
@@ -95,12 +95,12 @@ func (q *AgentsQuery) account() *globalid.ID { return idOf(q.AccountID) }
 
 type revisionsQuery struct {
 	AgentPath
-	Paging
+	Pages
 }
 
 type agentRunsQuery struct {
 	AgentPath
-	Paging
+	Pages
 	OrderQuery
 	RunFilter
 
@@ -173,7 +173,7 @@ func (a *api) registerAgents() {
 		id: "listAgents", rule: rule.Agents, orders: db.Agents, path: agentsPath, tag: tagAgents, errors: notFound,
 		summary: "List agents", description: "The agents of an account, by id unless asked for otherwise, without their diagrams.",
 	}, anyOrder, func(ctx context.Context, in *AgentsQuery, _ query, each emit[ListedAgent]) error {
-		return a.queries().ListAgents(ctx, in.account(), in.filter, in.listing(&in.Paging), func(row *db.Agent, at paging.Cursor) error {
+		return a.queries().ListAgents(ctx, in.account(), in.filter, in.listing(&in.Pages), func(row *db.Agent, at paging.Cursor) error {
 			return each(listedAgentOf(row), at)
 		})
 	})
@@ -283,7 +283,7 @@ func (a *api) registerAgentLists() {
 		id: "listRevisions", rule: rule.Agent, path: agentPath + "/revisions", tag: tagAgents, errors: notFound,
 		summary: "List the revisions of an agent", description: "The diagrams as they were published, newest first.",
 	}, anyOrder, func(ctx context.Context, in *revisionsQuery, _ query, each emit[agentRevision]) error {
-		return a.queries().ListRevisions(ctx, in.id(), (&OrderQuery{}).listing(&in.Paging), func(v *db.Revision, at paging.Cursor) error {
+		return a.queries().ListRevisions(ctx, in.id(), (&OrderQuery{}).listing(&in.Pages), func(v *db.Revision, at paging.Cursor) error {
 			return each(agentRevision{ID: v.ID, AgentID: v.AgentID, Number: v.Number, Diagram: v.Diagram, CreatedAt: v.CreatedAt.UTC()}, at)
 		})
 	})
@@ -291,7 +291,7 @@ func (a *api) registerAgentLists() {
 		id: "listAgentRuns", rule: rule.AgentRuns, orders: db.Runs, path: agentPath + "/runs", tag: tagAgents, errors: notFound,
 		summary: "List the runs of an agent", description: "The runs, newest first unless asked for otherwise.",
 	}, anyOrder, func(ctx context.Context, in *agentRunsQuery, _ query, each emit[ListedRun]) error {
-		return a.queries().ListAgentRuns(ctx, in.id(), in.filter, in.listing(&in.Paging), func(r *db.Run, at paging.Cursor) error {
+		return a.queries().ListAgentRuns(ctx, in.id(), in.filter, in.listing(&in.Pages), func(r *db.Run, at paging.Cursor) error {
 			return each(listedRunOf(r), at)
 		})
 	})

@@ -78,7 +78,7 @@ func (a *api) registerAnswers() {
 func (a *api) ask(ctx context.Context, in *askInput) (*huma.StreamResponse, error) {
 	ctx, listener := resolvers.Listen(ctx)
 	b := &in.Body
-	states, err := a.subscriptions().AskContext(ctx, in.id(), b.Prompt, b.TopN, b.ScoreThreshold, b.MinRelevance, b.Mode, ids(b.DocumentIDs), b.unrelated(), b.Attributes.RawMessage)
+	states, err := a.subscriptions().AskContext(ctx, in.id(), b.Prompt, b.TopN, b.ScoreThreshold, b.MinRelevance, b.Mode, ids(b.DocumentIDs), b.IncludeUnrelated, b.Attributes.RawMessage)
 	if err != nil {
 		return nil, err
 	}

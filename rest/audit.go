@@ -32,6 +32,7 @@ type AuditEvent struct {
 type AuditQuery struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"At most so many entries; a Link header leads to the next page"`
 	After string `query:"after" doc:"The cursor of a Link header: the list goes on behind it"`
+	LastPage
 	OrderQuery
 	AuditFilter
 	Subtree bool `query:"subtree" doc:"Whether with those of everything below the company; by default it is not, where a company is named"`
@@ -68,7 +69,7 @@ func (a *api) registerAudit() {
 		id: "listAuditEvents", rule: rule.AuditEvents, orders: db.AuditEvents, path: "/v1/audit", tag: tagAudit, errors: []int{http.StatusNotFound},
 		summary: "List audit events", description: "The changes within reach, newest first.",
 	}, anyOrder, func(ctx context.Context, in *AuditQuery, _ query, each emit[AuditEvent]) error {
-		return a.queries().ListAuditEvents(ctx, in.customer, true, in.filter, in.listing(in.page()), func(e *db.AuditEvent, at paging.Cursor) error {
+		return a.queries().ListAuditEvents(ctx, in.customer, true, in.filter, in.listing(&Pages{*in.page(), in.LastPage}), func(e *db.AuditEvent, at paging.Cursor) error {
 			shown, err := a.auditEvent(ctx, e)
 			if err != nil {
 				return err

@@ -38,7 +38,7 @@ type ContextQueryFilter struct {
 
 type listContextQueries struct {
 	SettingsPath
-	Paging
+	Pages
 	OrderQuery
 	ContextQueryFilter
 
@@ -58,7 +58,7 @@ func (a *api) registerContextQueries() {
 		summary:     "List what was asked of a context",
 		description: "The searches and questions of a context whose settings say `logsQueries`, newest first: at most 10,000 of the last 30 days.",
 	}, anyOrder, func(ctx context.Context, in *listContextQueries, _ query, each emit[contextQuery]) error {
-		return a.queries().ListContextQueries(ctx, in.id(), in.filter, in.listing(&in.Paging), func(q *db.ContextQuery, at paging.Cursor) error {
+		return a.queries().ListContextQueries(ctx, in.id(), in.filter, in.listing(&in.Pages), func(q *db.ContextQuery, at paging.Cursor) error {
 			return each(contextQueryOf(q), at)
 		})
 	})

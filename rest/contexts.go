@@ -45,7 +45,7 @@ func contextOf(c *db.Context) contextBody {
 
 // ContextsQuery are the parameters of the list of contexts.
 type ContextsQuery struct {
-	Paging
+	Pages
 	OrderQuery
 	ContextFilter
 
@@ -114,7 +114,7 @@ func (a *api) registerContexts() {
 		id: "listContexts", rule: rule.Contexts, orders: db.Contexts, path: "/context", tag: tagContexts,
 		summary: "List the contexts", description: "The contexts of the token's account that the caller may see.",
 	}, anyOrder, func(ctx context.Context, in *ContextsQuery, _ query, each emit[contextBody]) error {
-		return a.queries().ListContexts(ctx, in.filter, in.listing(&in.Paging), func(c *db.Context, at paging.Cursor) error {
+		return a.queries().ListContexts(ctx, in.filter, in.listing(&in.Pages), func(c *db.Context, at paging.Cursor) error {
 			return each(contextOf(c), at)
 		})
 	})
@@ -176,7 +176,7 @@ func contextAnswer(ctx context.Context, c *db.Context, err error) (*tagged[conte
 func (a *api) createContext(ctx context.Context, in *createContextInput) (*tagged[contextBody], error) {
 	b := &in.Body
 	made, err := a.mutations().CreateContext(ctx, resolvers.CreateContextInput{
-		Name: b.Name, Description: b.Description, Caption: b.Caption, ToolsJSON: b.ToolsJSON, StarterPrompts: b.StarterPrompts,
+		Name: b.Name, Description: b.Description, Caption: b.Caption, ToolsJSON: &b.ToolsJSON, StarterPrompts: b.StarterPrompts,
 	})
 	if err != nil {
 		return nil, err

@@ -143,7 +143,7 @@ func (*OwnCustomer) customer() *globalid.ID { return nil }
 type customerInput interface{ customer() *globalid.ID }
 
 type ListCustomersQuery struct {
-	Paging
+	Pages
 	OrderQuery
 	CustomerFilter
 	Self string `query:"self" enum:"true,false,0,1,include,exclude" doc:"Whether the company itself is listed too, first of all; by default it is not"`
@@ -155,7 +155,7 @@ type ListCustomersQuery struct {
 // Resolve tells what was given from what was left out.
 func (q *ListCustomersQuery) Resolve(hc huma.Context) []error {
 	q.filter = filterGiven[resolvers.CustomerFilter](hc, &q.CustomerFilter)
-	q.found = anyGiven(hc, &q.CustomerFilter, &q.OrderQuery)
+	q.found = anyGiven(hc, &q.CustomerFilter, &q.OrderQuery, &q.LastPage)
 	return nil
 }
 
@@ -333,13 +333,13 @@ func listCustomers[I any, P interface {
 }](a *api) func(context.Context, *I, query, emit[listedCustomer]) error {
 	return func(ctx context.Context, in *I, _ query, each emit[listedCustomer]) error {
 		q, top := P(in).customers(), P(in).customer()
-		listing := q.listing(&q.Paging)
+		listing := q.listing(&q.Pages)
 		if q.found {
 			return a.queries().FindCustomers(ctx, top, q.self(), q.filter, listing, func(c resolvers.ListedCustomer, at paging.Cursor) error {
 				return each(listedCustomerOf(c), at)
 			})
 		}
-		after, err := paging.Order{}.Parse(q.After)
+		after, err := paging.Order{}.Parse(q.After, "after")
 		if err != nil {
 			return err
 		}

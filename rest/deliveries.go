@@ -72,6 +72,7 @@ func (p *deliveryPath) id() globalid.ID { return globalid.ID{Int: p.ID} }
 type DeliveriesQuery struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"At most so many entries; a Link header leads to the next page"`
 	After string `query:"after" doc:"The cursor of a Link header: the list goes on behind it"`
+	LastPage
 	OrderQuery
 	DestinationID int64     `query:"destinationId" doc:"Only those to this destination"`
 	Type          string    `query:"type" doc:"Only those of this type of event"`
@@ -119,7 +120,7 @@ func (a *api) registerDeliveries() {
 		id: "listWebhookDeliveries", rule: rule.WebhookDeliveries, orders: db.Deliveries, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "List deliveries", description: "The deliveries of the caller's company, newest first; with destinationId, those to a destination within reach.",
 	}, anyOrder, func(ctx context.Context, in *DeliveriesQuery, _ query, each emit[Delivery]) error {
-		return a.queries().ListWebhookDeliveries(ctx, in.which(), in.filter, in.listing(in.page()), func(d *db.Delivery, at paging.Cursor) error {
+		return a.queries().ListWebhookDeliveries(ctx, in.which(), in.filter, in.listing(&Pages{*in.page(), in.LastPage}), func(d *db.Delivery, at paging.Cursor) error {
 			return each(deliveryOf(d), at)
 		})
 	})

@@ -75,7 +75,7 @@ func documentOf(d *db.Document) trainingDocument {
 
 type listDocumentsOf struct {
 	ContextPath
-	Paging
+	Pages
 	OrderQuery
 	DocumentFilter
 
@@ -100,7 +100,7 @@ func (a *api) registerDocuments() {
 		id: "listDocuments", rule: rule.ContextDocuments, orders: db.Documents, path: "/context/documents/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "List the documents", description: "The documents of a context, whatever has come of their processing.",
 	}, anyOrder, func(ctx context.Context, in *listDocumentsOf, _ query, each emit[trainingDocument]) error {
-		return a.queries().ListDocuments(ctx, in.id(), in.filter, in.listing(&in.Paging), func(d *db.Document, at paging.Cursor) error {
+		return a.queries().ListDocuments(ctx, in.id(), in.filter, in.listing(&in.Pages), func(d *db.Document, at paging.Cursor) error {
 			return each(documentOf(d), at)
 		})
 	})

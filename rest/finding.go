@@ -86,10 +86,14 @@ func (o operation) offerOrders(doc *huma.OpenAPI) {
 }
 
 // listing is what is asked of a list of any length.
-func (q *OrderQuery) listing(p *Paging) resolvers.Listing {
-	l := resolvers.Listing{OrderBy: q.order(), After: p.After}
-	if p.Limit > 0 {
-		l.Limit = p.Limit + 1
+func (q *OrderQuery) listing(p *Pages) resolvers.Listing {
+	l := resolvers.Listing{OrderBy: q.order(), Bound: p.After}
+	size := p.Limit
+	if p.Last > 0 {
+		l.Backward, l.Bound, size = true, p.Before, p.Last
+	}
+	if size > 0 {
+		l.Limit = size + 1
 	}
 	return l
 }
@@ -214,7 +218,7 @@ func anyGiven(hc huma.Context, parameters ...any) bool {
 
 // PermissionsQuery are the parameters of the list of permissions.
 type PermissionsQuery struct {
-	Paging
+	Pages
 	OrderQuery
 	Part
 	PermissionFilter
@@ -230,7 +234,7 @@ func (q *PermissionsQuery) Resolve(hc huma.Context) []error {
 
 // RunsQuery are the parameters of the list of runs.
 type RunsQuery struct {
-	Paging
+	Pages
 	OrderQuery
 	Part
 	RunFilter
@@ -248,7 +252,7 @@ func (q *RunsQuery) Resolve(hc huma.Context) []error {
 
 // DocumentsQuery are the parameters of the list of all documents.
 type DocumentsQuery struct {
-	Paging
+	Pages
 	OrderQuery
 	Part
 	DocumentFilter
@@ -291,7 +295,7 @@ func (a *api) registerFinding() {
 		id: "listPermissions", rule: rule.Permissions, orders: db.Permissions, path: "/v1/permissions", tag: tagPermissions, errors: notFound,
 		summary: "List permissions", description: "The permissions on accounts within reach, by id unless asked for otherwise.",
 	}, anyOrder, func(ctx context.Context, in *PermissionsQuery, _ query, each emit[listedPermission]) error {
-		return a.queries().ListPermissions(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Paging), func(p *db.Permission, at paging.Cursor) error {
+		return a.queries().ListPermissions(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Pages), func(p *db.Permission, at paging.Cursor) error {
 			return each(listedPermissionOf(p), at)
 		})
 	})
@@ -299,7 +303,7 @@ func (a *api) registerFinding() {
 		id: "listAllDocuments", rule: rule.Documents, orders: db.Documents, path: "/v1/documents", tag: tagContexts, errors: notFound,
 		summary: "List the documents of all contexts", description: "The documents of all contexts of the token's account that the caller may see, by id unless asked for otherwise.",
 	}, anyOrder, func(ctx context.Context, in *DocumentsQuery, _ query, each emit[trainingDocument]) error {
-		return a.queries().ListAllDocuments(ctx, in.customer(), in.filter, in.listing(&in.Paging), func(d *db.Document, at paging.Cursor) error {
+		return a.queries().ListAllDocuments(ctx, in.customer(), in.filter, in.listing(&in.Pages), func(d *db.Document, at paging.Cursor) error {
 			return each(documentOf(d), at)
 		})
 	})

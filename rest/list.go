@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,6 +15,7 @@ import (
 
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/problem"
 )
 
 // chunkSize is how much of a list is gathered before it is sent, in bytes.
@@ -28,6 +30,31 @@ type Paging struct {
 func (p *Paging) page() *Paging { return p }
 
 type paged interface{ page() *Paging }
+
+// LastPage are the parameters of a list that can be read from its end, too.
+type LastPage struct {
+	Last   int    `query:"last" minimum:"1" maximum:"1000" doc:"At most so many entries, the last ones, in the order of the list; then a Link header leads to the page before"`
+	Before string `query:"before" doc:"With last: the cursor of a Link header, which the page ends before"`
+}
+
+func (p *LastPage) last() *LastPage { return p }
+
+// checked refuses parameters of one direction beside those of the other one.
+func (p *LastPage) checked(hc huma.Context) error {
+	switch {
+	case p.Last == 0 && p.Before != "":
+		return problem.Invalid(problem.Fault{Location: "before", Message: "goes with last"})
+	case p.Last > 0 && (hc.Query("limit") != "" || hc.Query("after") != ""):
+		return problem.Invalid(problem.Fault{Location: "last", Message: "goes with before, and neither with limit nor with after"})
+	}
+	return nil
+}
+
+// Pages are the parameters of a list that is read from either end.
+type Pages struct {
+	Paging
+	LastPage
+}
 
 // CustomerList are the parameters of a list of what a company has.
 type CustomerList struct {
@@ -62,7 +89,10 @@ func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Cont
 	o.responses = map[string]*huma.Response{"200": listResponse[T](a)}
 	var faults *locator
 	faults = add(a, o, func(ctx context.Context, in *I) (*streamed, error) {
-		p := any(in).(paged).page()
+		p, from := any(in).(paged).page(), LastPage{}
+		if l, ok := any(in).(interface{ last() *LastPage }); ok {
+			from = *l.last()
+		}
 		q := query{}
 		if p.After != "" && keys != anyOrder {
 			var err error
@@ -74,7 +104,13 @@ func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Cont
 			q.limit = p.Limit + 1
 		}
 		return &streamed{func(hc huma.Context) {
-			a.stream(hc, p.Limit, faults, func(w *listWriter) error {
+			a.stream(hc, faults, func(w *listWriter) error {
+				if err := from.checked(hc); err != nil {
+					return err
+				}
+				if w.limit = p.Limit; from.Last > 0 {
+					w.limit, w.backward = from.Last, true
+				}
 				if o.rule != nil {
 					w.still = func() error { return a.r.MayStill(ctx, o.rule) }
 				}
@@ -89,7 +125,7 @@ func listResponse[T any](a *api) *huma.Response {
 	return &huma.Response{
 		Description: "The list, whole unless a limit was asked for",
 		Headers: map[string]*huma.Param{"Link": {
-			Description: "Where the list goes on (RFC 8288, rel=\"next\"); only with a limit, and only when there is more",
+			Description: "Where the list goes on (RFC 8288, rel=\"next\", and of its last entries rel=\"prev\"); only with a limit, and only when there is more",
 			Schema:      &huma.Schema{Type: huma.TypeString},
 		}},
 		Content: map[string]*huma.MediaType{jsonType: {Schema: schema}},
@@ -99,9 +135,9 @@ func listResponse[T any](a *api) *huma.Response {
 // stream answers with the list that read gives. Nothing is sent before the first chunk is full or
 // the list has ended, so an error until then has its own status; a later one cuts the connection,
 // so that nobody takes a part for the whole.
-func (a *api) stream(hc huma.Context, limit int, faults *locator, read func(*listWriter) error) {
+func (a *api) stream(hc huma.Context, faults *locator, read func(*listWriter) error) {
 	r, w := humago.Unwrap(hc)
-	l := &listWriter{w: w, limit: limit, headOnly: r.Method == http.MethodHead}
+	l := &listWriter{w: w, headOnly: r.Method == http.MethodHead}
 	err := read(l)
 	switch {
 	case err == nil, errors.Is(err, errEnough):
@@ -121,21 +157,29 @@ func (a *api) nextLink(u *url.URL, l *listWriter) string {
 	if !l.more {
 		return ""
 	}
+	size, bound, rel := "limit", "after", "next"
+	if l.backward {
+		size, bound, rel = "last", "before", "prev"
+	}
 	q := u.Query()
-	q.Set("limit", strconv.Itoa(l.limit))
-	q.Set("after", l.last.String())
-	return "<" + a.base + u.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
+	q.Set(size, strconv.Itoa(l.limit))
+	q.Set(bound, l.last.String())
+	return "<" + a.base + u.EscapedPath() + "?" + q.Encode() + `>; rel="` + rel + `"`
 }
 
 // listWriter writes an array entry by entry, in memory that does not grow with the list. A page
 // with a limit is held until it is complete, since its Link header comes first.
 type listWriter struct {
-	w        http.ResponseWriter
-	buf      bytes.Buffer
-	limit    int
-	count    int
-	last     paging.Cursor
-	more     bool
+	w     http.ResponseWriter
+	buf   bytes.Buffer
+	limit int
+	count int
+	last  paging.Cursor
+	more  bool
+	// backward: the entries come from the end of the list on, and are held until all are there.
+	backward bool
+	held     [][]byte
+	begun    bool
 	started  bool
 	headOnly bool
 	// still tells whether the caller may still have the list, whose client may take its time; nil where everybody may.
@@ -154,13 +198,12 @@ func (l *listWriter) add(entry any, at paging.Cursor) error {
 	if err != nil {
 		return err
 	}
-	if l.count++; l.count == 1 {
-		l.buf.WriteByte('[')
-	} else {
-		l.buf.WriteByte(',')
-	}
-	l.buf.Write(b)
 	l.last = at
+	if l.count++; l.backward {
+		l.held = append(l.held, b)
+	} else {
+		l.write(b)
+	}
 	if l.limit > 0 || l.buf.Len() < chunkSize {
 		return nil
 	}
@@ -170,6 +213,17 @@ func (l *listWriter) add(entry any, at paging.Cursor) error {
 		}
 	}
 	return l.flush()
+}
+
+// write adds an entry to the array.
+func (l *listWriter) write(entry []byte) {
+	separator := byte('[')
+	if l.begun {
+		separator = ','
+	}
+	l.begun = true
+	l.buf.WriteByte(separator)
+	l.buf.Write(entry)
 }
 
 // flush sends what has been gathered.
@@ -184,6 +238,9 @@ func (l *listWriter) flush() error {
 
 // end closes the array.
 func (l *listWriter) end(link string) {
+	for _, entry := range slices.Backward(l.held) {
+		l.write(entry)
+	}
 	if l.count == 0 {
 		l.buf.WriteByte('[')
 	}

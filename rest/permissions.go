@@ -200,7 +200,7 @@ func (a *api) options(ctx context.Context, in *OptionsQuery, chosen ...int64) (*
 	for i := range chosen {
 		steps[i] = &globalid.ID{Int: chosen[i]}
 	}
-	o, err := a.queries().PermissionOptions(ctx, steps[0], steps[1], steps[2], in.given.id("cid", in.CID), in.All)
+	o, err := a.queries().PermissionOptions(ctx, steps[0], steps[1], steps[2], in.given.id("cid", in.CID), &in.All)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (a *api) registerRegions() {
 // regions reads a list of regions; those of all are few, so a page is cut from the whole.
 func (a *api) regions(all bool) func(context.Context, *listAll, query, emit[region]) error {
 	return func(ctx context.Context, _ *listAll, q query, each emit[region]) error {
-		rows, err := a.queries().Regions(ctx, all)
+		rows, err := a.queries().Regions(ctx, &all)
 		if err != nil {
 			return err
 		}

@@ -170,7 +170,7 @@ func (a *api) registerFollowing() {
 		id: "listRuns", rule: rule.Runs, orders: db.Runs, path: runsPath, tag: tagRuns, errors: notFound,
 		summary: "List runs", description: "The runs within reach, newest first unless asked for otherwise.",
 	}, anyOrder, func(ctx context.Context, in *RunsQuery, _ query, each emit[ListedRun]) error {
-		return a.queries().ListRuns(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Paging), func(r *db.Run, at paging.Cursor) error {
+		return a.queries().ListRuns(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Pages), func(r *db.Run, at paging.Cursor) error {
 			return each(listedRunOf(r), at)
 		})
 	})

@@ -68,8 +68,6 @@ type SearchOptions struct {
 	IncludeUnrelated *bool            `json:"includeUnrelated,omitempty" default:"false" doc:"Lists chunks without any likeness too, after all others, where there is room and the threshold is 0"`
 }
 
-func (o *SearchOptions) unrelated() bool { return o.IncludeUnrelated != nil && *o.IncludeUnrelated }
-
 // SearchInput is a search of one context.
 type SearchInput struct {
 	ContextPath
@@ -103,7 +101,7 @@ func (a *api) registerContextSearch() {
 
 func (a *api) search(ctx context.Context, in *SearchInput) (*one[[]SearchHit], error) {
 	b := &in.Body
-	hits, err := a.queries().SearchContext(ctx, in.id(), b.Prompt, b.TopN, b.ScoreThreshold, b.MinRelevance, b.Mode, ids(b.DocumentIDs), b.unrelated(), b.Attributes.RawMessage)
+	hits, err := a.queries().SearchContext(ctx, in.id(), b.Prompt, b.TopN, b.ScoreThreshold, b.MinRelevance, b.Mode, ids(b.DocumentIDs), b.IncludeUnrelated, b.Attributes.RawMessage)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +110,7 @@ func (a *api) search(ctx context.Context, in *SearchInput) (*one[[]SearchHit], e
 
 func (a *api) searchContexts(ctx context.Context, in *searchContextsInput) (*one[[]foundHit], error) {
 	b := &in.Body
-	hits, err := a.queries().SearchContexts(ctx, ids(b.ContextIDs), b.Prompt, b.TopN, b.ScoreThreshold, b.MinRelevance, b.Mode, b.unrelated(), b.Attributes.RawMessage)
+	hits, err := a.queries().SearchContexts(ctx, ids(b.ContextIDs), b.Prompt, b.TopN, b.ScoreThreshold, b.MinRelevance, b.Mode, b.IncludeUnrelated, b.Attributes.RawMessage)
 	if err != nil {
 		return nil, err
 	}

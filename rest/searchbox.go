@@ -62,7 +62,7 @@ func (a *api) registerSearch() {
 		for _, t := range in.Types {
 			types = append(types, upperCase(t))
 		}
-		rows, err := a.queries().Search(ctx, in.Text, types, in.First)
+		rows, err := a.queries().Search(ctx, in.Text, types, &in.First)
 		if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ type updateDocumentInput struct {
 
 type chunksQuery struct {
 	DocumentPath
-	Paging
+	Pages
 }
 
 // documentChunk is a piece of a document, as a search finds it.
@@ -156,7 +156,7 @@ func (a *api) registerDocument() {
 		id: "listChunks", rule: rule.DocumentChunks, path: path + "/chunks", tag: tagContexts, errors: notFound,
 		summary: "List the chunks of a document", description: "The pieces that a search finds, in their order. A document that is not ready has none.",
 	}, anyOrder, func(ctx context.Context, in *chunksQuery, _ query, each emit[documentChunk]) error {
-		return a.queries().ListChunks(ctx, in.id(), (&OrderQuery{}).listing(&in.Paging), func(k *db.Chunk, at paging.Cursor) error {
+		return a.queries().ListChunks(ctx, in.id(), (&OrderQuery{}).listing(&in.Pages), func(k *db.Chunk, at paging.Cursor) error {
 			return each(chunkOf(k), at)
 		})
 	})

@@ -90,7 +90,7 @@ func (a *api) registerUsers() {
 
 // UsersQuery are the parameters of a list of users.
 type UsersQuery struct {
-	Paging
+	Pages
 	OrderQuery
 	UserFilter
 	Subtree bool `query:"subtree" doc:"Whether with the users of everything below the company; by default it is not"`
@@ -105,7 +105,7 @@ func (q *UsersQuery) Resolve(hc huma.Context) []error {
 	if q.filter.CustomerID != nil && hc.Query("subtree") == "" {
 		q.Subtree = true
 	}
-	q.found = q.Subtree || anyGiven(hc, &q.UserFilter, &q.OrderQuery)
+	q.found = q.Subtree || anyGiven(hc, &q.UserFilter, &q.OrderQuery, &q.LastPage)
 	return nil
 }
 
@@ -131,7 +131,7 @@ func listUsers[I any, P interface {
 	return func(ctx context.Context, in *I, _ query, each emit[user]) error {
 		q := P(in).users()
 		if q.found {
-			return a.queries().FindUsers(ctx, P(in).customer(), q.Subtree, q.filter, q.listing(&q.Paging), func(u *db.User, at paging.Cursor) error {
+			return a.queries().FindUsers(ctx, P(in).customer(), q.Subtree, q.filter, q.listing(&q.Pages), func(u *db.User, at paging.Cursor) error {
 				shown, err := a.user(ctx, u)
 				if err != nil {
 					return err
@@ -139,7 +139,7 @@ func listUsers[I any, P interface {
 				return each(shown, at)
 			})
 		}
-		after, err := paging.Order{Keys: 1}.Parse(q.After)
+		after, err := paging.Order{Keys: 1}.Parse(q.After, "after")
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func listUsers[I any, P interface {
 		if err != nil {
 			return err
 		}
-		return a.queries().ListUsers(ctx, P(in).customer(), after, q.listing(&q.Paging).Limit, func(l *db.UserLine) error {
+		return a.queries().ListUsers(ctx, P(in).customer(), after, q.listing(&q.Pages).Limit, func(l *db.UserLine) error {
 			return each(at.userLine(l), paging.IDs(l.ID))
 		})
 	}

@@ -267,7 +267,7 @@ func chosen(types *[]string) []string {
 }
 
 func (a *api) catalog(ctx context.Context, in *catalogInput) (*one[catalog], error) {
-	c, err := a.queries().WebhookCatalog(ctx, in.Extended)
+	c, err := a.queries().WebhookCatalog(ctx, &in.Extended)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func inContext(n needs) answers {
 
 func (a *ask) freshContext() int64 {
 	return a.or(func() int64 {
-		made, err := a.m.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), Description: secretMark, Caption: secretMark, ToolsJSON: "[]"})
+		made, err := a.m.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), Description: secretMark, Caption: secretMark})
 		a.ok(err)
 		return made.Context.ID
 	})
@@ -50,7 +50,7 @@ func (a *ask) freshToolContext() int64 {
 		a.Look(&agent, `INSERT INTO agents (account_id, name, draft) SELECT a.id, $2, '{}' FROM accounts a
 			JOIN app_instances i ON i.id = a.app_instance_id JOIN applications p ON p.id = i.application_id
 			WHERE a.customer_id = $1 AND p.code = 'builder' RETURNING id`, a.target, secretMark)
-		made, err := a.m.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), ToolsJSON: platform.OneTool(agent)})
+		made, err := a.m.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), ToolsJSON: new(platform.OneTool(agent))})
 		a.ok(err)
 		return made.Context.ID
 	})

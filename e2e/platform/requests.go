@@ -16,9 +16,9 @@ import (
 	_ "github.com/lib/pq"
 )
 
-var nextLink = regexp.MustCompile(`^<([^>]+)>; rel="next"$`)
+var nextLink = regexp.MustCompile(`^<([^>]+)>; rel="(?:next|prev)"$`)
 
-// Follow reads a list page by page, by its Link headers.
+// Follow reads a list page by page, by its Link headers, whichever way they lead.
 func (s *Platform) Follow(t *testing.T, path, token string, lines func(*testing.T, Answer) []string) (list []string, pages int) {
 	t.Helper()
 	for {

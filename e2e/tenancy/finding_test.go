@@ -95,19 +95,28 @@ func TestFinding(t *testing.T) {
 	}
 }
 
-// byREST follows a list from page to page, two entries at a time.
+// byREST follows a list from page to page, two entries at a time, from its beginning and from its end: either way gives the whole list.
 func byREST(t *testing.T, s *platform.Platform, token, path, member string) []string {
 	t.Helper()
 	parts := "&"
 	if !strings.Contains(path, "?") {
 		parts = "?"
 	}
-	all, _ := s.Follow(t, path+parts+"limit=2", token, func(t *testing.T, page platform.Answer) (shown []string) {
-		for _, e := range page.JSON(t).([]any) {
-			shown = append(shown, fmt.Sprint(platform.Member(t, e, member)))
-		}
-		return shown
-	})
+	walk := func(size string) (pages [][]string) {
+		s.Follow(t, path+parts+size, token, func(t *testing.T, page platform.Answer) (shown []string) {
+			for _, e := range page.JSON(t).([]any) {
+				shown = append(shown, fmt.Sprint(platform.Member(t, e, member)))
+			}
+			pages = append(pages, shown)
+			return nil
+		})
+		return pages
+	}
+	all, back := slices.Concat(walk("limit=2")...), walk("last=2")
+	slices.Reverse(back)
+	if fromTheEnd := slices.Concat(back...); !slices.Equal(fromTheEnd, all) || len(all) > 2 && len(back[len(back)-1]) != 2 {
+		t.Errorf("%s from its end: %v, and from its beginning %v", path, back, all)
+	}
 	return all
 }
 
@@ -169,6 +178,21 @@ func TestPagesGoBothWays(t *testing.T) {
 	}
 }
 
+// TestNullIsLeftOut: an argument that is null is what it is when it is left out.
+func TestNullIsLeftOut(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root, top := s.Root(), orchard(s)
+	for _, list := range []string{"customers", "users", "permissions"} {
+		query := fmt.Sprintf(`query($c: ID, $s: Boolean) { %s(customerId: $c, subtree: $s) { nodes { databaseId } } }`, list)
+		whole := names(t, s.MustGQL(root, query, map[string]any{"c": top}), list, "databaseId")
+		if got := names(t, s.MustGQL(root, query, map[string]any{"c": top, "s": nil}), list, "databaseId"); got != whole || len(strings.Fields(whole)) < 5 {
+			t.Errorf("%s of null: %s, and of nothing %s", list, got, whole)
+		}
+	}
+	s.MustGQL(root, `query($n: Int) { search(text: "Orchard", first: $n) { __typename } regions(all: null) { id } operations { busiest(by: null, first: null) { id } } }`, map[string]any{"n": nil})
+}
+
 // TestFindingRefuses: what can't be asked is a 400 that names it, at both doors.
 func TestFindingRefuses(t *testing.T) {
 	t.Parallel()
@@ -191,7 +215,8 @@ func TestFindingRefuses(t *testing.T) {
 	for _, path := range []string{
 		"/tenant/customers?orderBy=size", "/tenant/customers?orderBy=name,name", "/tenant/customers?level=deep", "/tenant/customers?orderBy=name&after=" + globalid.ID{Type: "User", Int: 1}.Global(),
 		"/tenant/users?hasPassword=maybe", "/tenant/users?customerId=0", "/tenant/users?ids=0", "/v1/permissions?orderBy=id,createdAt,lastAccess,id", "/v1/permissions?customerId=0",
-		"/tenant/customers?createdSince=yesterday",
+		"/tenant/customers?createdSince=yesterday", "/tenant/customers?last=0", "/tenant/customers?last=1001", "/tenant/customers?last=2&limit=2", "/v1/audit?last=2&limit=2",
+		"/tenant/users?last=2&orderBy=name&after=" + fmt.Sprint(cursor), "/tenant/customers?orderBy=name&before=" + fmt.Sprint(cursor), "/tenant/customers?last=2&before=" + fmt.Sprint(cursor),
 	} {
 		s.Must(http.StatusBadRequest, http.MethodGet, path, root, nil)
 	}

@@ -206,6 +206,7 @@ func TestCursorsOfMovedCompanies(t *testing.T) {
 	all := paths(t, s.Must(200, "GET", "/tenant/customers", wei, nil))
 	first := s.Must(200, "GET", "/tenant/customers?limit=1", wei, nil)
 	next := nextOf(t, s, first)
+	found := nextOf(t, s, s.Must(200, "GET", "/tenant/customers?level=2&limit=1", wei, nil))
 	const query = `query($id: ID!, $after: String) { customer(id: $id) { descendants(first: 1, after: $after) { pageInfo { endCursor } nodes { path } } } }`
 	page := s.MustGQL(wei, query, map[string]any{"id": coral})
 	cursor := platform.Member(t, page, "customer.descendants.pageInfo.endCursor")
@@ -222,8 +223,12 @@ func TestCursorsOfMovedCompanies(t *testing.T) {
 		t.Errorf("the list goes on with %v", got)
 	}
 	s.Must(200, "POST", moving(coral), root, below(s.Customer("Dune Retail")))
-	platform.Scenario{Status: 400, Says: "after"}.Judge(t, s.Do("GET", next, wei, nil))
-	s.Refused(t, "BAD_REQUEST", wei, query, map[string]any{"id": coral, "after": cursor})
+	for _, path := range []string{next, found} {
+		platform.Scenario{Status: 400, Says: "its company was moved"}.Judge(t, s.Do("GET", path, wei, nil))
+	}
+	if told := s.Refused(t, "BAD_REQUEST", wei, query, map[string]any{"id": coral, "after": cursor}); !strings.Contains(told, "its company was moved") {
+		t.Errorf("told %s", told)
+	}
 }
 
 // TestTreeAtOnce moves companies at random while others are made, and people come and go: whatever happens it stays a tree, what is

@@ -155,7 +155,7 @@ type CustomerResolver interface {
 	Parent(ctx context.Context, obj *db.Customer) (*db.CustomerRef, error)
 	Ancestors(ctx context.Context, obj *db.Customer) ([]*db.CustomerRef, error)
 	Children(ctx context.Context, obj *db.Customer, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
-	Descendants(ctx context.Context, obj *db.Customer, self bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
+	Descendants(ctx context.Context, obj *db.Customer, self *bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
 	Users(ctx context.Context, obj *db.Customer, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
 	Accounts(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Account], error)
 	Billing(ctx context.Context, obj *db.Customer) (*db.Billing, error)
@@ -320,7 +320,7 @@ type OperationsResolver interface {
 	Workers(ctx context.Context, obj *resolvers.Operations) ([]*roster.Worker, error)
 	LateMails(ctx context.Context, obj *resolvers.Operations) ([]*db.LateMail, error)
 	FailingDestinations(ctx context.Context, obj *resolvers.Operations) ([]*db.Destination, error)
-	Busiest(ctx context.Context, obj *resolvers.Operations, by quota.Name, first int) ([]*db.Customer, error)
+	Busiest(ctx context.Context, obj *resolvers.Operations, by *quota.Name, first *int) ([]*db.Customer, error)
 	NearLimits(ctx context.Context, obj *resolvers.Operations) ([]*db.NearLimit, error)
 	DefaultLimits(ctx context.Context, obj *resolvers.Operations) ([]*resolvers.DefaultLimit, error)
 }
@@ -343,35 +343,35 @@ type QueryResolver interface {
 	User(ctx context.Context, id globalid.ID) (*db.User, error)
 	Account(ctx context.Context, id globalid.ID) (*db.Account, error)
 	Permission(ctx context.Context, id globalid.ID) (*db.Permission, error)
-	Regions(ctx context.Context, all bool) ([]*db.Region, error)
+	Regions(ctx context.Context, all *bool) ([]*db.Region, error)
 	Region(ctx context.Context, id globalid.ID) (*db.Region, error)
 	Applications(ctx context.Context) ([]*db.Application, error)
 	Roles(ctx context.Context, customerID *globalid.ID, applicationID *globalid.ID) ([]*db.Role, error)
-	PermissionOptions(ctx context.Context, typeArg *globalid.ID, region *globalid.ID, account *globalid.ID, customerID *globalid.ID, all bool) (*resolvers.PermissionOptions, error)
-	Search(ctx context.Context, text string, types []string, first int) ([]resolvers.SearchResult, error)
-	Customers(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
-	Users(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
-	Permissions(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
+	PermissionOptions(ctx context.Context, typeArg *globalid.ID, region *globalid.ID, account *globalid.ID, customerID *globalid.ID, all *bool) (*resolvers.PermissionOptions, error)
+	Search(ctx context.Context, text string, types []string, first *int) ([]resolvers.SearchResult, error)
+	Customers(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
+	Users(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
+	Permissions(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
 	AuditEvents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.AuditEventFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.AuditEvent], error)
 	AuditActions(ctx context.Context) ([]*resolvers.AuditAction, error)
 	Operations(ctx context.Context) (*resolvers.Operations, error)
 	DeletedContexts(ctx context.Context) ([]*db.Deleted, error)
 	Contexts(ctx context.Context, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
-	Documents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
-	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, minRelevance *float64, mode *string, documentIds []*globalid.ID, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
-	SearchContexts(ctx context.Context, contextIds []*globalid.ID, prompt string, topN *int, scoreThreshold *float64, minRelevance *float64, mode *string, includeUnrelated bool, attributes json.RawMessage) ([]*search.Hit, error)
+	Documents(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
+	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, minRelevance *float64, mode *string, documentIds []*globalid.ID, includeUnrelated *bool, attributes json.RawMessage) ([]*search.Hit, error)
+	SearchContexts(ctx context.Context, contextIds []*globalid.ID, prompt string, topN *int, scoreThreshold *float64, minRelevance *float64, mode *string, includeUnrelated *bool, attributes json.RawMessage) ([]*search.Hit, error)
 	Agents(ctx context.Context, accountID *globalid.ID, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	DiagramCheck(ctx context.Context, diagram json.RawMessage) (*diagram.Checked, error)
-	Runs(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.RunFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Run], error)
+	Runs(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.RunFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Run], error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
-	WebhookCatalog(ctx context.Context, extended bool) (*resolvers.WebhookCatalog, error)
+	WebhookCatalog(ctx context.Context, extended *bool) (*resolvers.WebhookCatalog, error)
 	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 	WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error)
 	CustomerExport(ctx context.Context, id globalid.ID) (*db.CustomerExport, error)
 	CustomerImport(ctx context.Context, id globalid.ID) (*db.CustomerImport, error)
-	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, customerID *globalid.ID, subtree bool, filter *resolvers.WebhookDeliveryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Delivery], error)
+	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, customerID *globalid.ID, subtree *bool, filter *resolvers.WebhookDeliveryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Delivery], error)
 	WebhookDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, error)
 }
 type RoleResolver interface {
@@ -402,7 +402,7 @@ type SessionResolver interface {
 }
 type SubscriptionResolver interface {
 	AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, error)
-	AskContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, minRelevance *float64, mode *string, documentIds []*globalid.ID, includeUnrelated bool, attributes json.RawMessage) (<-chan *search.Answer, error)
+	AskContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, minRelevance *float64, mode *string, documentIds []*globalid.ID, includeUnrelated *bool, attributes json.RawMessage) (<-chan *search.Answer, error)
 	DocumentUpdated(ctx context.Context, contextID globalid.ID) (<-chan *db.Document, error)
 	RunUpdated(ctx context.Context, jobKey string) (<-chan *db.Run, error)
 	WebhookDeliveryUpdated(ctx context.Context, destinationID globalid.ID) (<-chan *db.Delivery, error)
@@ -685,7 +685,7 @@ type Customer implements Node {
   "The companies anywhere below, each before its own descendants. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   descendants(
     "Begin with the company itself."
-    self: Boolean! = false
+    self: Boolean = false
     "Which of them; all when left out."
     filter: CustomerFilter
     "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
@@ -871,9 +871,9 @@ type Operations {
   "The companies right below root that have most of something with all below them, or have done most of it, the most first. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   busiest(
     "What is counted; not by the minute."
-    by: LimitName! = RUNS_PER_DAY
+    by: LimitName = RUNS_PER_DAY
     "How many, at most 100."
-    first: Int! = 20
+    first: Int = 20
   ): [Customer!]! @needs(app: [TENANT], right: "company.read")
   "Limits that companies have come near or reached in the last days, newest first, at most 100."
   nearLimits: [NearLimit!]!
@@ -1018,7 +1018,7 @@ input CustomerOrder {
   "By what."
   field: CustomerOrderField!
   "In which direction."
-  direction: OrderDirection! = ASC
+  direction: OrderDirection = ASC
 }
 
 "A page of companies."
@@ -1219,7 +1219,7 @@ input UserOrder {
   "By what."
   field: UserOrderField!
   "In which direction."
-  direction: OrderDirection! = ASC
+  direction: OrderDirection = ASC
 }
 
 "A page of users."
@@ -1322,7 +1322,7 @@ input PermissionOrder {
   "By what."
   field: PermissionOrderField!
   "In which direction."
-  direction: OrderDirection! = ASC
+  direction: OrderDirection = ASC
 }
 
 "A page of permissions."
@@ -1631,7 +1631,7 @@ input AuditEventOrder {
   "By what."
   field: AuditEventOrderField!
   "In which direction."
-  direction: OrderDirection! = ASC
+  direction: OrderDirection = ASC
 }
 
 "A page of audit events."
@@ -1796,7 +1796,7 @@ input ContextQueryOrder {
   "By what."
   field: ContextQueryOrderField!
   "In which direction."
-  direction: OrderDirection! = ASC
+  direction: OrderDirection = ASC
 }
 
 "One page of queries."
@@ -1850,7 +1850,7 @@ input ContextOrder {
   "By what."
   field: ContextOrderField!
   "In which direction."
-  direction: OrderDirection! = ASC
+  direction: OrderDirection = ASC
 }
 
 "One page of contexts."
@@ -2030,7 +2030,7 @@ input DocumentOrder {
   "By what."
   field: DocumentOrderField!
   "In which direction."
-  direction: OrderDirection! = ASC
+  direction: OrderDirection = ASC
 }
 
 "One page of documents."
@@ -2490,7 +2490,7 @@ input AgentOrder {
   "By what."
   field: AgentOrderField!
   "In which direction."
-  direction: OrderDirection! = ASC
+  direction: OrderDirection = ASC
 }
 
 "A page of agents."
@@ -2652,7 +2652,7 @@ input RunOrder {
   "By what."
   field: RunOrderField!
   "In which direction."
-  direction: OrderDirection! = ASC
+  direction: OrderDirection = ASC
 }
 
 "A page of runs."
@@ -3014,7 +3014,7 @@ input WebhookDeliveryOrder {
   "By what."
   field: WebhookDeliveryOrderField!
   "In which direction."
-  direction: OrderDirection! = ASC
+  direction: OrderDirection = ASC
 }
 
 "A page of deliveries."
@@ -3117,7 +3117,7 @@ type Query {
   """
   regions(
     "Every region."
-    all: Boolean! = false
+    all: Boolean = false
   ): [Region!]! @needs(app: [TENANT])
   "A region. Takes a token for ` + "`" + `tenant` + "`" + `."
   region(
@@ -3147,7 +3147,7 @@ type Query {
     "The company; the caller's own when left out."
     customerId: ID
     "Disabled accounts, too."
-    all: Boolean! = false
+    all: Boolean = false
   ): PermissionOptions! @needs(app: [TENANT], right: "permission.read")
   """
   What goes by a text, of what the caller may list within reach: names that have all its words, the last one as a beginning, or where
@@ -3159,14 +3159,14 @@ type Query {
     "Only these kinds; all when left out."
     types: [SearchType!]
     "How many, at most 50."
-    first: Int! = 10
+    first: Int = 10
   ): [SearchResult!]! @needs
   "The companies within reach, each before its own descendants unless asked for otherwise. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   customers(
     "The company; the caller's own when left out."
     customerId: ID
     "With everything below it."
-    subtree: Boolean! = true
+    subtree: Boolean = true
     "Which of them; all when left out."
     filter: CustomerFilter
     "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
@@ -3188,7 +3188,7 @@ type Query {
     "The company; the caller's own when left out."
     customerId: ID
     "With everything below it."
-    subtree: Boolean! = true
+    subtree: Boolean = true
     "Which of them; all when left out."
     filter: UserFilter
     "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
@@ -3207,7 +3207,7 @@ type Query {
     "The company; the caller's own when left out."
     customerId: ID
     "With everything below it."
-    subtree: Boolean! = true
+    subtree: Boolean = true
     "Which of them; all when left out."
     filter: PermissionFilter
     "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
@@ -3271,7 +3271,7 @@ type Query {
     "The company: the token's own. Of another's documents, a token for its assistant account tells."
     customerId: ID
     "Of no effect: an account has nothing below it."
-    subtree: Boolean! = true
+    subtree: Boolean = true
     "Which of them; all when left out."
     filter: DocumentFilter
     "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
@@ -3302,7 +3302,7 @@ type Query {
     "Only these documents; all when left out."
     documentIds: [ID!]
     "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
-    includeUnrelated: Boolean! = false
+    includeUnrelated: Boolean = false
     "Only documents whose attributes fit: ` + "`" + `{lang: {eq: \"de\"}, year: {gte: 2024}}` + "`" + `, as in ` + "`" + `DocumentFilter` + "`" + `."
     attributes: JSON
   ): [SearchHit!]! @needs(app: [ASSISTANT], right: "context.read")
@@ -3324,7 +3324,7 @@ type Query {
     "What to compare; what the contexts have in common when left out, or ` + "`" + `HYBRID` + "`" + `."
     mode: SearchMode
     "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
-    includeUnrelated: Boolean! = false
+    includeUnrelated: Boolean = false
     "Only documents whose attributes fit, as in ` + "`" + `searchContext` + "`" + `."
     attributes: JSON
   ): [SearchHit!]! @needs(app: [ASSISTANT], right: "context.read")
@@ -3360,7 +3360,7 @@ type Query {
     "The company; the caller's own when left out."
     customerId: ID
     "With everything below it."
-    subtree: Boolean! = true
+    subtree: Boolean = true
     "Which of them; all when left out."
     filter: RunFilter
     "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
@@ -3382,7 +3382,7 @@ type Query {
   "The event types that can be subscribed. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookCatalog(
     "Whether those, too, that a destination gets only if it names them: ` + "`" + `audit.<action>` + "`" + `."
-    extended: Boolean! = false
+    extended: Boolean = false
   ): WebhookCatalog! @needs(right: "webhook.read")
   "A company's destinations, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
@@ -3419,7 +3419,7 @@ type Query {
     "The company; the caller's own when left out."
     customerId: ID
     "With everything below it."
-    subtree: Boolean! = false
+    subtree: Boolean = false
     "Which of them; all when left out."
     filter: WebhookDeliveryFilter
     "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
@@ -3683,7 +3683,7 @@ type Subscription {
     "Only these documents; all when left out."
     documentIds: [ID!]
     "Takes chunks without any likeness too, where there is room and the threshold is 0."
-    includeUnrelated: Boolean! = false
+    includeUnrelated: Boolean = false
     "Only documents whose attributes fit, as in ` + "`" + `searchContext` + "`" + `."
     attributes: JSON
   ): Answer! @needs(app: [ASSISTANT], right: "context.read")
@@ -4732,7 +4732,7 @@ input CreateContextInput {
   "What it is for, in short."
   caption: String!
   "The tool definitions as a JSON array, kept as it is."
-  toolsJson: String! = "[]"
+  toolsJson: String = "[]"
   "Conversation starters; generated when left out."
   starterPrompts: [String!]
 }
@@ -5799,8 +5799,8 @@ func (ec *executionContext) field_Customer_descendants_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "self",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7237,16 +7237,16 @@ func (ec *executionContext) field_Operations_busiest_args(ctx context.Context, r
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
-		func(ctx context.Context, v any) (quota.Name, error) {
-			return ec.unmarshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, v)
+		func(ctx context.Context, v any) (*quota.Name, error) {
+			return ec.unmarshalOLimitName2ᚖcanopyᚋinternalᚋquotaᚐName(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["by"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (int, error) {
-			return ec.unmarshalNInt2int(ctx, v)
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7551,8 +7551,8 @@ func (ec *executionContext) field_Query_customers_args(ctx context.Context, rawA
 	}
 	args["customerId"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7635,8 +7635,8 @@ func (ec *executionContext) field_Query_documents_args(ctx context.Context, rawA
 	}
 	args["customerId"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7743,8 +7743,8 @@ func (ec *executionContext) field_Query_permissionOptions_args(ctx context.Conte
 	}
 	args["customerId"] = arg3
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "all",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7779,8 +7779,8 @@ func (ec *executionContext) field_Query_permissions_args(ctx context.Context, ra
 	}
 	args["customerId"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7855,8 +7855,8 @@ func (ec *executionContext) field_Query_regions_args(ctx context.Context, rawArg
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "all",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7913,8 +7913,8 @@ func (ec *executionContext) field_Query_runs_args(ctx context.Context, rawArgs m
 	}
 	args["customerId"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8031,8 +8031,8 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 	}
 	args["documentIds"] = arg6
 	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8101,8 +8101,8 @@ func (ec *executionContext) field_Query_searchContexts_args(ctx context.Context,
 	}
 	args["mode"] = arg5
 	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8139,8 +8139,8 @@ func (ec *executionContext) field_Query_search_args(ctx context.Context, rawArgs
 	}
 	args["types"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (int, error) {
-			return ec.unmarshalNInt2int(ctx, v)
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8175,8 +8175,8 @@ func (ec *executionContext) field_Query_users_args(ctx context.Context, rawArgs 
 	}
 	args["customerId"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8237,8 +8237,8 @@ func (ec *executionContext) field_Query_webhookCatalog_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "extended",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8291,8 +8291,8 @@ func (ec *executionContext) field_Query_webhookDeliveries_args(ctx context.Conte
 	}
 	args["customerId"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8483,8 +8483,8 @@ func (ec *executionContext) field_Subscription_askContext_args(ctx context.Conte
 	}
 	args["documentIds"] = arg6
 	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -12698,7 +12698,7 @@ func (ec *executionContext) _Customer_descendants(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Descendants(ctx, obj, fc.Args["self"].(bool), fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Customer().Descendants(ctx, obj, fc.Args["self"].(*bool), fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
@@ -19057,7 +19057,7 @@ func (ec *executionContext) _Operations_busiest(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Operations().Busiest(ctx, obj, fc.Args["by"].(quota.Name), fc.Args["first"].(int))
+			return ec.Resolvers.Operations().Busiest(ctx, obj, fc.Args["by"].(*quota.Name), fc.Args["first"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Customer) graphql.Marshaler {
@@ -20114,7 +20114,7 @@ func (ec *executionContext) _Query_regions(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Regions(ctx, fc.Args["all"].(bool))
+			return ec.Resolvers.Query().Regions(ctx, fc.Args["all"].(*bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Region) graphql.Marshaler {
@@ -20266,7 +20266,7 @@ func (ec *executionContext) _Query_permissionOptions(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PermissionOptions(ctx, fc.Args["type"].(*globalid.ID), fc.Args["region"].(*globalid.ID), fc.Args["account"].(*globalid.ID), fc.Args["customerId"].(*globalid.ID), fc.Args["all"].(bool))
+			return ec.Resolvers.Query().PermissionOptions(ctx, fc.Args["type"].(*globalid.ID), fc.Args["region"].(*globalid.ID), fc.Args["account"].(*globalid.ID), fc.Args["customerId"].(*globalid.ID), fc.Args["all"].(*bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PermissionOptions) graphql.Marshaler {
@@ -20307,7 +20307,7 @@ func (ec *executionContext) _Query_search(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Search(ctx, fc.Args["text"].(string), fc.Args["types"].([]string), fc.Args["first"].(int))
+			return ec.Resolvers.Query().Search(ctx, fc.Args["text"].(string), fc.Args["types"].([]string), fc.Args["first"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.SearchResult) graphql.Marshaler {
@@ -20348,7 +20348,7 @@ func (ec *executionContext) _Query_customers(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Customers(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().Customers(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(*bool), fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
@@ -20389,7 +20389,7 @@ func (ec *executionContext) _Query_users(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Users(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.UserFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().Users(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(*bool), fc.Args["filter"].(*resolvers.UserFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.User]) graphql.Marshaler {
@@ -20430,7 +20430,7 @@ func (ec *executionContext) _Query_permissions(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Permissions(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.PermissionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().Permissions(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(*bool), fc.Args["filter"].(*resolvers.PermissionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Permission]) graphql.Marshaler {
@@ -20681,7 +20681,7 @@ func (ec *executionContext) _Query_documents(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Documents(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.DocumentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().Documents(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(*bool), fc.Args["filter"].(*resolvers.DocumentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Document]) graphql.Marshaler {
@@ -20722,7 +20722,7 @@ func (ec *executionContext) _Query_searchContext(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["minRelevance"].(*float64), fc.Args["mode"].(*string), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
+			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["minRelevance"].(*float64), fc.Args["mode"].(*string), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(*bool), fc.Args["attributes"].(json.RawMessage))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -20763,7 +20763,7 @@ func (ec *executionContext) _Query_searchContexts(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContexts(ctx, fc.Args["contextIds"].([]*globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["minRelevance"].(*float64), fc.Args["mode"].(*string), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
+			return ec.Resolvers.Query().SearchContexts(ctx, fc.Args["contextIds"].([]*globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["minRelevance"].(*float64), fc.Args["mode"].(*string), fc.Args["includeUnrelated"].(*bool), fc.Args["attributes"].(json.RawMessage))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -20927,7 +20927,7 @@ func (ec *executionContext) _Query_runs(ctx context.Context, field graphql.Colle
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Runs(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.RunFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().Runs(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(*bool), fc.Args["filter"].(*resolvers.RunFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Run]) graphql.Marshaler {
@@ -21009,7 +21009,7 @@ func (ec *executionContext) _Query_webhookCatalog(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookCatalog(ctx, fc.Args["extended"].(bool))
+			return ec.Resolvers.Query().WebhookCatalog(ctx, fc.Args["extended"].(*bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.WebhookCatalog) graphql.Marshaler {
@@ -21214,7 +21214,7 @@ func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["destinationId"].(*globalid.ID), fc.Args["type"].(*string), fc.Args["status"].(*string), fc.Args["since"].(*time.Time), fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.WebhookDeliveryFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["destinationId"].(*globalid.ID), fc.Args["type"].(*string), fc.Args["status"].(*string), fc.Args["since"].(*time.Time), fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(*bool), fc.Args["filter"].(*resolvers.WebhookDeliveryFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
@@ -23057,7 +23057,7 @@ func (ec *executionContext) _Subscription_askContext(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Subscription().AskContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["minRelevance"].(*float64), fc.Args["mode"].(*string), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool), fc.Args["attributes"].(json.RawMessage))
+			return ec.Resolvers.Subscription().AskContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["minRelevance"].(*float64), fc.Args["mode"].(*string), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(*bool), fc.Args["attributes"].(json.RawMessage))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *search.Answer) graphql.Marshaler {
@@ -26066,7 +26066,7 @@ func (ec *executionContext) unmarshalInputAgentOrder(ctx context.Context, obj an
 			it.Field = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -26193,7 +26193,7 @@ func (ec *executionContext) unmarshalInputAuditEventOrder(ctx context.Context, o
 			it.Field = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -26460,7 +26460,7 @@ func (ec *executionContext) unmarshalInputContextOrder(ctx context.Context, obj 
 			it.Field = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -26559,7 +26559,7 @@ func (ec *executionContext) unmarshalInputContextQueryOrder(ctx context.Context,
 			it.Field = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -26723,7 +26723,7 @@ func (ec *executionContext) unmarshalInputCreateContextInput(ctx context.Context
 			it.Caption = data
 		case "toolsJson":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("toolsJson"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -27502,7 +27502,7 @@ func (ec *executionContext) unmarshalInputCustomerOrder(ctx context.Context, obj
 			it.Field = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -28154,7 +28154,7 @@ func (ec *executionContext) unmarshalInputDocumentOrder(ctx context.Context, obj
 			it.Field = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -28593,7 +28593,7 @@ func (ec *executionContext) unmarshalInputPermissionOrder(ctx context.Context, o
 			it.Field = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -29433,7 +29433,7 @@ func (ec *executionContext) unmarshalInputRunOrder(ctx context.Context, obj any)
 			it.Field = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -30793,7 +30793,7 @@ func (ec *executionContext) unmarshalInputUserOrder(ctx context.Context, obj any
 			it.Field = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -30950,7 +30950,7 @@ func (ec *executionContext) unmarshalInputWebhookDeliveryOrder(ctx context.Conte
 			it.Field = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -44552,22 +44552,6 @@ func (ec *executionContext) marshalNOperations2ᚖcanopyᚋresolversᚐOperation
 	return ec._Operations(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
-	res, err := graphql.UnmarshalString(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNOrderDirection2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(v)
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
 func (ec *executionContext) marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
 	return ec._PageInfo(ctx, sel, &v)
 }
@@ -46883,6 +46867,22 @@ func (ec *executionContext) marshalOLeaveCustomerPayload2ᚖcanopyᚋresolvers�
 	return ec._LeaveCustomerPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOLimitName2ᚖcanopyᚋinternalᚋquotaᚐName(ctx context.Context, v any) (*quota.Name, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(quota.Name)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOLimitName2ᚖcanopyᚋinternalᚋquotaᚐName(ctx context.Context, sel ast.SelectionSet, v *quota.Name) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
+}
+
 func (ec *executionContext) unmarshalOLong2ᚖint64(ctx context.Context, v any) (*int64, error) {
 	if v == nil {
 		return nil, nil
@@ -46913,6 +46913,18 @@ func (ec *executionContext) marshalONode2canopyᚋresolversᚐNode(ctx context.C
 		return graphql.Null
 	}
 	return ec._Node(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOOrderDirection2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOOrderDirection2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(v)
+	return res
 }
 
 func (ec *executionContext) marshalOPasskey2ᚖcanopyᚋdbᚐPasskey(ctx context.Context, sel ast.SelectionSet, v *db.Passkey) graphql.Marshaler {

@@ -152,7 +152,7 @@ type demoMaker struct {
 }
 
 func (d *demoMaker) make(ctx context.Context, root *db.Customer) error {
-	regions, err := d.q.Regions(ctx, true)
+	regions, err := d.q.Regions(ctx, new(true))
 	if err != nil {
 		return err
 	}

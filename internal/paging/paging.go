@@ -3,6 +3,7 @@
 package paging
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strconv"
@@ -76,14 +77,17 @@ type Order struct {
 	Keys int
 	// Fits tells whether a text can be the key of a place; nil: keys are integers.
 	Fits func(key int, text string) bool
+	// Misfit is what is told of a cursor that does not fit; empty for what there is to say of any list.
+	Misfit string
 }
 
-// Parse reads the cursor behind which a list in the order goes on; the zero Cursor where there is none.
-func (o Order) Parse(after string) (Cursor, error) {
-	if after == "" {
+// Parse reads the cursor from which a list in the order goes on; the zero Cursor where there is none. argument is what the
+// caller gave it as.
+func (o Order) Parse(cursor, argument string) (Cursor, error) {
+	if cursor == "" {
 		return Cursor{}, nil
 	}
-	return parseAs(after, "after", o)
+	return parseAs(cursor, argument, o)
 }
 
 // parseAs reads a cursor of an order; argument is what the caller gave it as.
@@ -93,7 +97,7 @@ func parseAs(s, argument string, o Order) (Cursor, error) {
 		c = parse(s)
 	}
 	if c.IsZero() || c.Order != o.Name || o.Keys > 0 && len(c.Keys) != o.Keys || !o.fit(c.Keys) {
-		return Cursor{}, problem.Invalid(problem.Fault{Location: argument, Message: "is not a cursor of this list in this order"})
+		return Cursor{}, problem.Invalid(problem.Fault{Location: argument, Message: cmp.Or(o.Misfit, "is not a cursor of this list in this order")})
 	}
 	return c, nil
 }

@@ -33,7 +33,7 @@ func TestCursorsOfOrdersRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Cursor{Order: rapid.SampledFrom([]string{"NAME", "-CREATED_AT,ID"}).Draw(t, "order"), Keys: rapid.SliceOfN(rapid.StringN(0, 20, 40), 1, 4).Draw(t, "keys")}
 		o := Order{Name: c.Order, Keys: len(c.Keys), Fits: anything}
-		got, err := o.Parse(c.String())
+		got, err := o.Parse(c.String(), "after")
 		if err != nil || got.Order != c.Order || !slices.Equal(got.Keys, c.Keys) {
 			t.Fatalf("%q became %q, %v", c, got, err)
 		}
@@ -43,7 +43,7 @@ func TestCursorsOfOrdersRoundTrip(t *testing.T) {
 			{Name: c.Order, Keys: len(c.Keys), Fits: func(int, string) bool { return false }},
 			{Keys: len(c.Keys)},
 		} {
-			if _, err := other.Parse(c.String()); err == nil {
+			if _, err := other.Parse(c.String(), "after"); err == nil {
 				t.Fatalf("%q is taken for a cursor of %+v", c, other)
 			}
 		}

@@ -153,7 +153,7 @@ export interface AgentOrder {
   /** By what. */
   field: AgentOrderField;
   /** In which direction. */
-  direction?: OrderDirection | undefined;
+  direction?: OrderDirection | null | undefined;
 }
 
 /** What agents are ordered by. */
@@ -398,7 +398,7 @@ export interface AuditEventOrder {
   /** By what. */
   field: AuditEventOrderField;
   /** In which direction. */
-  direction?: OrderDirection | undefined;
+  direction?: OrderDirection | null | undefined;
 }
 
 /** What audit events are ordered by. */
@@ -684,7 +684,7 @@ export interface ContextOrder {
   /** By what. */
   field: ContextOrderField;
   /** In which direction. */
-  direction?: OrderDirection | undefined;
+  direction?: OrderDirection | null | undefined;
 }
 
 /** What contexts are ordered by. */
@@ -757,7 +757,7 @@ export interface ContextQueryOrder {
   /** By what. */
   field: ContextQueryOrderField;
   /** In which direction. */
-  direction?: OrderDirection | undefined;
+  direction?: OrderDirection | null | undefined;
 }
 
 /** What queries are ordered by. */
@@ -851,7 +851,7 @@ export interface CreateContextInput {
   /** What it is for, in short. */
   caption: string;
   /** The tool definitions as a JSON array, kept as it is. */
-  toolsJson?: string | undefined;
+  toolsJson?: string | null | undefined;
   /** Conversation starters; generated when left out. */
   starterPrompts?: ReadonlyArray<string> | null | undefined;
 }
@@ -1318,7 +1318,7 @@ export interface CustomerOrder {
   /** By what. */
   field: CustomerOrderField;
   /** In which direction. */
-  direction?: OrderDirection | undefined;
+  direction?: OrderDirection | null | undefined;
 }
 
 /** What companies are ordered by. */
@@ -1733,7 +1733,7 @@ export interface DocumentOrder {
   /** By what. */
   field: DocumentOrderField;
   /** In which direction. */
-  direction?: OrderDirection | undefined;
+  direction?: OrderDirection | null | undefined;
 }
 
 /** What documents are ordered by. */
@@ -2299,7 +2299,7 @@ export interface PermissionOrder {
   /** By what. */
   field: PermissionOrderField;
   /** In which direction. */
-  direction?: OrderDirection | undefined;
+  direction?: OrderDirection | null | undefined;
 }
 
 /** What permissions are ordered by. */
@@ -2737,7 +2737,7 @@ export interface RunOrder {
   /** By what. */
   field: RunOrderField;
   /** In which direction. */
-  direction?: OrderDirection | undefined;
+  direction?: OrderDirection | null | undefined;
 }
 
 /** What runs are ordered by. */
@@ -3442,7 +3442,7 @@ export interface UserOrder {
   /** By what. */
   field: UserOrderField;
   /** In which direction. */
-  direction?: OrderDirection | undefined;
+  direction?: OrderDirection | null | undefined;
 }
 
 /** What users are ordered by. */
@@ -3575,7 +3575,7 @@ export interface WebhookDeliveryOrder {
   /** By what. */
   field: WebhookDeliveryOrderField;
   /** In which direction. */
-  direction?: OrderDirection | undefined;
+  direction?: OrderDirection | null | undefined;
 }
 
 /** What deliveries are ordered by. */
