@@ -57,12 +57,12 @@ func (q Query) AuditActions(ctx context.Context) ([]*AuditAction, error) {
 }
 
 // AuditEvents is a page of the changes within reach, newest first unless asked for otherwise.
-func (q Query) AuditEvents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *AuditEventFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AuditEventConnection, error) {
+func (q Query) AuditEvents(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *AuditEventFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AuditEventConnection, error) {
 	c, err := q.may(ctx, rule.AuditEvents)
 	if err != nil {
 		return nil, err
 	}
-	scope, also, err := q.part(ctx, c, customerID, subtree, "customerId")
+	scope, also, err := q.part(ctx, c, customerID, or(subtree, true), "customerId")
 	if err != nil {
 		return nil, err
 	}

@@ -352,7 +352,7 @@ type QueryResolver interface {
 	Customers(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
 	Users(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
 	Permissions(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
-	AuditEvents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.AuditEventFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.AuditEvent], error)
+	AuditEvents(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.AuditEventFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.AuditEvent], error)
 	AuditActions(ctx context.Context) ([]*resolvers.AuditAction, error)
 	Operations(ctx context.Context) (*resolvers.Operations, error)
 	DeletedContexts(ctx context.Context) ([]*db.Deleted, error)
@@ -3226,7 +3226,7 @@ type Query {
     "The company; the caller's own when left out."
     customerId: ID
     "With everything below it."
-    subtree: Boolean! = true
+    subtree: Boolean = true
     "Which of them; all when left out."
     filter: AuditEventFilter
     "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
@@ -7371,8 +7371,8 @@ func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, ra
 	}
 	args["customerId"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -20471,7 +20471,7 @@ func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.AuditEventFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(*bool), fc.Args["filter"].(*resolvers.AuditEventFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
