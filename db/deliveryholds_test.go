@@ -34,7 +34,7 @@ func number(t *testing.T, pool *sqlx.DB, query string, args ...any) (n int64) {
 // due lists the destinations with something due.
 func due(t *testing.T, s *db.Store) (ids []int64) {
 	t.Helper()
-	for _, d := range devtest.Must[[]db.DueDestination](t)(s.DueDestinations(t.Context())) {
+	for _, d := range devtest.Must[db.Look](t)(s.LookForDue(t.Context())).Due {
 		ids = append(ids, d.ID)
 	}
 	return ids

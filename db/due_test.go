@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"canopy/db"
 	"canopy/internal/devstack/devtest"
 )
@@ -63,6 +65,58 @@ func TestClaimsOfSeveralDestinations(t *testing.T) {
 	}
 	if more := claim(4, time.Hour, full, open); len(more) != 0 || len(due(t, s)) != 0 {
 		t.Errorf("on a full day %d are taken up; due: %v", len(more), due(t, s))
+	}
+}
+
+// TestLooksShareTheWay: looks go past all destinations with something pending, each where the last one ended, and one at a time.
+func TestLooksShareTheWay(t *testing.T) {
+	s, pool := openBoth(t)
+	const all = 2*db.LookWidth + 7
+	pool.MustExecContext(t.Context(), `INSERT INTO webhook_due (destination_id, delivery_id) SELECT n, m * 10000 + n FROM generate_series(1, $1::integer) n, generate_series(1, 2) m`, all)
+	look := func() db.Look { return devtest.Must[db.Look](t)(s.LookForDue(t.Context())) }
+	for round := range 2 {
+		seen := map[int64]bool{}
+		for i, want := range []db.Look{{First: true, More: true}, {More: true}, {}} {
+			got := look()
+			if got.First != want.First || got.More != want.More {
+				t.Errorf("round %d, look %d: first %t, more %t", round, i, got.First, got.More)
+			}
+			for _, d := range got.Due {
+				seen[d.ID] = true
+			}
+		}
+		if len(seen) != all {
+			t.Errorf("round %d: %d of %d destinations were seen", round, len(seen), all)
+		}
+	}
+	other := pool.MustBeginTx(t.Context(), nil)
+	defer func() { _ = other.Rollback() }()
+	other.MustExecContext(t.Context(), `SELECT pg_advisory_xact_lock(hashtext('canopy deliveries'))`)
+	if got := look(); got.First || !got.More || len(got.Due) > 0 {
+		t.Errorf("beside another look: %+v", got)
+	}
+}
+
+// BenchmarkLooks looks for what is due where 100,000 destinations have something pending.
+func BenchmarkLooks(b *testing.B) {
+	address := devtest.Database(b, db.Fingerprint(), db.Migrate)
+	s := devtest.Must[*db.Store](b)(db.Open(b.Context(), address, db.Options{}))
+	b.Cleanup(func() { _ = s.Close() })
+	pool := devtest.Must[*sqlx.DB](b)(db.Connect(address, db.Options{MaxConns: 1}))
+	b.Cleanup(func() { _ = pool.Close() })
+	for _, statement := range []string{
+		`SET session_replication_role = replica`,
+		`INSERT INTO customers (id, name, parent_id, region_id, lineage) SELECT n, 'c' || n, NULLIF(1, n), 1, CASE n WHEN 1 THEN '{1}' ELSE ARRAY[1, n] END FROM generate_series(1, 1000) n`,
+		`INSERT INTO webhook_destinations (id, customer_id, url, secret) SELECT n, n % 1000 + 1, 'https://receiver.example', '' FROM generate_series(1, 100000) n`,
+		`INSERT INTO webhook_due (destination_id, delivery_id) SELECT n, m * 1000000 + n FROM generate_series(1, 100000) n, generate_series(1, 3) m`,
+		`ANALYZE`,
+	} {
+		pool.MustExecContext(b.Context(), statement)
+	}
+	for b.Loop() {
+		if look := devtest.Must[db.Look](b)(s.LookForDue(b.Context())); len(look.Due) != db.LookWidth && look.More {
+			b.Fatal(len(look.Due))
+		}
 	}
 }
 

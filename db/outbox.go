@@ -27,6 +27,16 @@ type DueDestination struct {
 	Oldest time.Time `db:"oldest"`
 }
 
+// LookWidth is how many destinations with something pending a look for what is due goes past.
+const LookWidth = 1000
+
+// Look is what a look for what is due has found, on its way from destination to destination.
+type Look struct {
+	Due []DueDestination
+	// First: it began at the first destination. More: others stand behind the last one, or somebody else was looking.
+	First, More bool
+}
+
 // Wanted is for how many deliveries of a destination a worker has room.
 type Wanted struct {
 	DestinationID int64
@@ -70,8 +80,24 @@ type Outcome struct {
 }
 
 var (
+	// Workers share the way: each goes on where the last one stopped, and two never look at the same time. Where all is passed in one look,
+	// nothing is written.
+	qPassDestinations = prepare(`
+		WITH RECURSIVE place AS MATERIALIZED (
+			SELECT behind FROM delivery_look WHERE pg_try_advisory_xact_lock(hashtext('canopy deliveries'))),
+		walk AS (
+			SELECT d.destination_id, 1 AS n FROM place p CROSS JOIN LATERAL (
+				SELECT destination_id FROM webhook_due WHERE destination_id > p.behind ORDER BY destination_id LIMIT 1) d
+			UNION ALL
+			SELECT d.destination_id, w.n + 1 FROM walk w CROSS JOIN LATERAL (
+				SELECT destination_id FROM webhook_due WHERE destination_id > w.destination_id ORDER BY destination_id LIMIT 1) d
+			WHERE w.n < $1),
+		passed AS MATERIALIZED (SELECT array_agg(destination_id) AS ids, CASE WHEN count(*) = $1 THEN max(destination_id) ELSE 0 END AS last FROM walk),
+		moved AS (UPDATE delivery_look l SET behind = w.last FROM passed w CROSS JOIN place p WHERE l.behind <> w.last)
+		SELECT COALESCE(w.ids, '{}') AS ids, COALESCE(p.behind = 0, false) AS first, p.behind IS NULL OR w.last > 0 AS more FROM passed w LEFT JOIN place p ON true`)
 	// Branches take turns: however many destinations one has, the first of another stands among the first.
-	qDueDestinations = prepare(dueWalk + `
+	qDueDestinations = prepare(`
+		WITH walk AS (SELECT destination_id FROM unnest($1::bigint[]) w(destination_id)),` + dueOfWalk + `
 		SELECT id, branch_id, oldest FROM due ORDER BY row_number() OVER (PARTITION BY branch_id ORDER BY oldest, id), id`)
 	// A destination whose lane is full has attempts under way; one that nobody works on has not.
 	qDeliveriesUntouchedFor = prepare(dueWalk + `
@@ -175,15 +201,18 @@ var (
 )
 
 // dueWalk begins a statement on the destinations with something due. It walks from destination to
-// destination along the key of what is due: its cost is that of the destinations with
-// something pending, however much that is. Of those that are held only what was begun is due, and of those
-// of suspended companies nothing.
+// destination along the key of what is due, past 5,000 of them: that is enough to tell how deliveries do.
 var dueWalk = `
 	WITH RECURSIVE walk AS (
-		(SELECT destination_id FROM webhook_due ORDER BY destination_id LIMIT 1)
+		(SELECT destination_id, 1 AS n FROM webhook_due ORDER BY destination_id LIMIT 1)
 		UNION ALL
-		SELECT n.destination_id FROM walk w CROSS JOIN LATERAL (
-			SELECT d.destination_id FROM webhook_due d WHERE d.destination_id > w.destination_id ORDER BY d.destination_id LIMIT 1) n),
+		SELECT n.destination_id, w.n + 1 FROM walk w CROSS JOIN LATERAL (
+			SELECT d.destination_id FROM webhook_due d WHERE d.destination_id > w.destination_id ORDER BY d.destination_id LIMIT 1) n
+		WHERE w.n < 5000),` + dueOfWalk
+
+// dueOfWalk tells which destinations of a walk have something due, however much is pending there. Of those that are held only what was begun is
+// due, and of those of suspended companies nothing.
+var dueOfWalk = `
 	first AS (
 		SELECT w.destination_id AS id, ` + branchOfLineage("c.lineage") + ` AS branch_id,
 			b.at AS begun, f.at AS fresh, CASE WHEN d.deleted_at IS NULL THEN c.lineage END AS lineage
@@ -228,10 +257,22 @@ const (
 	maxInterruptions = "3"
 )
 
-// DueDestinations lists the destinations with something due, by turns of branches.
-func (s *Store) DueDestinations(ctx context.Context) (rows []DueDestination, err error) {
-	err = s.list(ctx, &rows, qDueDestinations)
-	return rows, err
+// LookForDue looks at the next destinations with something pending, at most LookWidth of them, and finds those with something due, by turns of
+// branches. What it costs does not grow with how many there are.
+func (s *Store) LookForDue(ctx context.Context) (Look, error) {
+	var way struct {
+		IDs   pq.Int64Array `db:"ids"`
+		First bool          `db:"first"`
+		More  bool          `db:"more"`
+	}
+	if err := s.get(ctx, &way, qPassDestinations, LookWidth); err != nil {
+		return Look{}, err
+	}
+	look := Look{First: way.First, More: way.More}
+	if len(way.IDs) == 0 {
+		return look, nil
+	}
+	return look, s.list(ctx, &look.Due, qDueDestinations, way.IDs)
 }
 
 // DeliveriesUntouchedFor tells for how long something has been due that nobody works on.

@@ -441,7 +441,8 @@ var examples = map[query]example{
 	qOptionUsers:        within(299),
 
 	// outbox.go
-	qDueDestinations:        atWork(),
+	qPassDestinations:       atWork(1000),
+	qDueDestinations:        few("{5,200,201}"),
 	qDeliveriesUntouchedFor: atWork(),
 	qClaimDeliveries:        few("{5,200,201}", "{20,20,20}", "{20,20,20}", 60),
 	qHoldDeliveries:         few(299, 5),
@@ -595,6 +596,8 @@ var examples = map[query]example{
 	qRemovedSecretCount:     few(299),
 	qEraseSecrets:           few(20),
 	qDeletedSecrets:         few("{299,5}", 20),
+	qDeletedAgents:          few("{299,5}", 20, 60),
+	qDeletedDestinations:    few("{299,5}", 20, 60),
 
 	// sessions.go
 	qSession:          few(299),

@@ -70,11 +70,11 @@ func TestAttemptsKeepNobodyWaiting(t *testing.T) {
 		d.drain()
 	}()
 	relayed := func() {
-		due, err := r.store.DueDestinations(t.Context())
+		found, err := r.store.LookForDue(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, x := range due {
+		for _, x := range found.Due {
 			d.poke(x.BranchID, x.ID)
 		}
 	}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"canopy/db"
@@ -24,9 +25,10 @@ type deliveryRelay struct {
 	// due are those that wait to be told of, each once.
 	due   share.Turns[int64, db.DueDestination]
 	known map[int64]bool
-	// asked: somebody could not tell what is due. looked is when the relay looked last.
-	asked  bool
-	looked time.Time
+	// asked: there is more to look at. whole: all is to be looked at from the first destination on, as somebody could not tell what is due.
+	// looked is when the relay looked last.
+	asked, whole bool
+	looked       time.Time
 }
 
 // poke is what the queue was told of a destination, and when.
@@ -104,28 +106,28 @@ func (r *deliveryRelay) hear(message []byte) {
 	for _, d := range told {
 		r.add(db.DueDestination{Destined: d, Oldest: time.Now()})
 	}
-	r.asked = r.asked || len(told) == 0
+	if len(told) == 0 {
+		r.asked, r.whole = true, true
+	}
 }
 
-// look takes up all destinations with something due, but for those that the queue knows of.
+// look takes up the next destinations with something due, but for those that the queue knows of. It is asked for again until all were looked at.
 func (r *deliveryRelay) look(ctx context.Context) error {
 	defer func() { r.looked = time.Now() }()
 	r.asked = false
-	due, err := r.store.DueDestinations(ctx)
+	found, err := r.store.LookForDue(ctx)
 	if err != nil {
 		return err
 	}
+	r.whole = r.whole && !found.First
+	r.asked = found.More || r.whole
 	now := time.Now()
-	seen := make(map[int64]poke, len(due))
-	for _, d := range due {
-		last, known := r.poked[d.ID]
-		if known && last.covers(d.Oldest) && now.Sub(last.at) < pokeAgain {
-			seen[d.ID] = last
-			continue
+	maps.DeleteFunc(r.poked, func(_ int64, p poke) bool { return now.Sub(p.at) >= pokeAgain })
+	for _, d := range found.Due {
+		if last, known := r.poked[d.ID]; !known || !last.covers(d.Oldest) {
+			r.add(d)
 		}
-		r.add(d)
 	}
-	r.poked = seen
 	return nil
 }
 

@@ -87,6 +87,23 @@ func TestWhatIsLookedForIsTold(t *testing.T) {
 	}
 }
 
+// TestWhatStandsBeforeALookIsLookedFor: where somebody asks for a look while another is half way, all is looked at.
+func TestWhatStandsBeforeALookIsLookedFor(t *testing.T) {
+	r, emit := newPokes(t)
+	for destination := range int64(db.LookWidth + 5) {
+		emit(destination + 10)
+	}
+	devtest.Check(t, r.look(t.Context()))
+	emit(5)
+	r.hear([]byte("null"))
+	for r.asked {
+		devtest.Check(t, r.look(t.Context()))
+	}
+	if !r.known[5] {
+		t.Error("the destination before the others is not found")
+	}
+}
+
 // TestWhatWasToldIsPassedOver: a look between the news of a delivery and its attempt does not tell the queue again, until the news may be lost.
 func TestWhatWasToldIsPassedOver(t *testing.T) {
 	r, emit := newPokes(t)

@@ -99,3 +99,11 @@ func (e CustomerEdges) Agents(ctx context.Context, obj *db.Customer, filter *Age
 		within(e.Store, obj.Agents),
 		within(e.Store, obj.AgentCount))
 }
+
+// DeletedAgents are the company's agents that can be brought back.
+func (e CustomerEdges) DeletedAgents(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error) {
+	if _, err := e.may(ctx, rule.CustomerDeletedAgents); err != nil {
+		return nil, err
+	}
+	return obj.DeletedAgents(ctx, e.Store)
+}

@@ -44,6 +44,19 @@ func (q Query) ListAgents(ctx context.Context, accountID *globalid.ID, filter *A
 	return listAll(ctx, q.Resolver, c, asked{list: db.Agents, filter: filter}, l, within(q.Store, account.Agents), each)
 }
 
+// ListDeletedAgents gives the agents of a company within reach that can be brought back, the one that was deleted last first.
+func (q Query) ListDeletedAgents(ctx context.Context, id *globalid.ID) ([]*db.Deleted, error) {
+	c, err := q.may(ctx, rule.CustomerDeletedAgents)
+	if err != nil {
+		return nil, err
+	}
+	customer, err := q.customer(ctx, c, id, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	return customer.DeletedAgents(ctx, q.Store)
+}
+
 func (r *Resolver) agentsOf(ctx context.Context, c *caller, account *db.Account, in asked) (*AgentConnection, error) {
 	in.list = db.Agents
 	return connected(ctx, r, c, in,

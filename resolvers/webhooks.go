@@ -75,6 +75,19 @@ func (q Query) ListWebhookDestinations(ctx context.Context) ([]*db.Destination, 
 	return q.Store.AllDestinations(ctx, c.CustomerID)
 }
 
+// ListDeletedDestinations gives the destinations of a company within reach that can be brought back, the one that was deleted last first.
+func (q Query) ListDeletedDestinations(ctx context.Context, id *globalid.ID) ([]*db.Deleted, error) {
+	c, err := q.may(ctx, rule.CustomerDeletedWebhookDestinations)
+	if err != nil {
+		return nil, err
+	}
+	customer, err := q.customer(ctx, c, id, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	return customer.DeletedDestinations(ctx, q.Store)
+}
+
 // WebhookDestination gives a destination within reach.
 func (q Query) WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error) {
 	c, err := q.may(ctx, rule.WebhookDestination)
@@ -433,6 +446,14 @@ func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer
 		return nil, err
 	}
 	return e.destinationsOf(ctx, c, obj, page(first, after, last, before))
+}
+
+// DeletedWebhookDestinations are the company's destinations that can be brought back.
+func (e CustomerEdges) DeletedWebhookDestinations(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error) {
+	if _, err := e.may(ctx, rule.CustomerDeletedWebhookDestinations); err != nil {
+		return nil, err
+	}
+	return obj.DeletedDestinations(ctx, e.Store)
 }
 
 // lostSince checks the moment from which on deliveries are to be recovered.

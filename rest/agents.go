@@ -225,6 +225,12 @@ func (a *api) registerAgents() {
 		return agentAnswer(ctx, out.Agent)
 	})
 	add(a, operation{
+		id: "listDeletedAgents", rule: rule.CustomerDeletedAgents, method: http.MethodGet, path: agentsPath + "/deleted", tag: tagAgents, errors: notFound,
+		summary: "List the deleted agents of a company", description: "Those that can be restored, the one that was deleted last first; at most 200.",
+	}, func(ctx context.Context, in *DeletedOf) (*one[[]deleted], error) {
+		return deletedAnswer(a.queries().ListDeletedAgents(ctx, idOf(in.CustomerID)))
+	})
+	add(a, operation{
 		id: "checkDiagram", rule: rule.DiagramCheck, method: http.MethodPost, path: agentsPath + "/check", tag: tagAgents, status: http.StatusOK,
 		summary: "Check a diagram", description: "Names every fault that publishing would name, and tells what the expressions read. Nothing is kept.",
 	}, a.checkDiagram)

@@ -6,7 +6,7 @@ import (
 	"canopy/db"
 )
 
-// deleted is something that was deleted as restorable and can be brought back.
+// deleted is something that was deleted and can be brought back.
 type deleted struct {
 	ID              int64     `json:"id"`
 	Name            string    `json:"name"`

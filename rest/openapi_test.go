@@ -70,7 +70,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"POST /v1/outbound-webhooks/destinations/{id}/recover": true, "POST /v1/outbound-webhooks/destinations/{id}/restore": true, "GET /v1/outbound-webhooks/deliveries": true,
 		"GET /v1/outbound-webhooks/deliveries/{id}": true, "POST /v1/outbound-webhooks/deliveries/{id}/resend": true,
 		"GET /v1/secrets": true, "POST /v1/secrets": true, "GET /v1/secrets/{id}": true, "PUT /v1/secrets/{id}": true, "DELETE /v1/secrets/{id}": true,
-		"GET /v1/secrets/deleted": true, "POST /v1/secrets/{id}/restore": true,
+		"GET /v1/agents/deleted": true, "GET /v1/outbound-webhooks/destinations/deleted": true, "GET /v1/secrets/deleted": true, "POST /v1/secrets/{id}/restore": true,
 		"POST /tenant/customer/{cid}/export": true, "GET /tenant/export/{id}": true, "GET /tenant/export/{id}/archive": false,
 		"POST /tenant/customer/{cid}/import": true, "GET /tenant/import/{id}": true, "POST /tenant/import/{id}/cancel": true,
 		"POST /tenant/customer/{cid}/move": true, "GET /tenant/search": true,

@@ -210,6 +210,12 @@ func (a *api) registerDestination() {
 		return nil, err
 	})
 	add(a, operation{
+		id: "listDeletedWebhookDestinations", rule: rule.CustomerDeletedWebhookDestinations, method: http.MethodGet, path: webhookBase + "/destinations/deleted", tag: tagWebhooks, errors: notFound,
+		summary: "List the deleted destinations of a company", description: "Those that can be restored, the one that was deleted last first; at most 200. One without a name goes by its address.",
+	}, func(ctx context.Context, in *DeletedOf) (*one[[]deleted], error) {
+		return deletedAnswer(a.queries().ListDeletedDestinations(ctx, idOf(in.CustomerID)))
+	})
+	add(a, operation{
 		id: "restoreWebhookDestination", rule: rule.RestoreWebhookDestination, method: http.MethodPost, path: path + "/restore", tag: tagWebhooks, errors: notFound, status: http.StatusOK,
 		summary: "Restore a deleted destination", description: "Brings a destination back, with its secret, that was deleted within the last 30 days. What happened meanwhile is not sent to it.",
 	}, func(ctx context.Context, in *DestinationPath) (*tagged[Destination], error) {

@@ -140,7 +140,11 @@ func (b *bencher) alternate(first, second *child, c contest) (t turns) {
 	return t
 }
 
-func median(of []float64) float64 { return slices.Sorted(slices.Values(of))[len(of)/2] }
+// median is the one in the middle, or half way between the two that are.
+func median(of []float64) float64 {
+	of = slices.Sorted(slices.Values(of))
+	return (of[(len(of)-1)/2] + of[len(of)/2]) / 2
+}
 
 // typical tells the median of what was measured several times, and between which of these it lies in 19 of 20 cases, however they are distributed.
 func typical(of []float64) string {

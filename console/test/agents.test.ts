@@ -129,8 +129,15 @@ test("connect two steps in the drawing; stay where something is not saved, or dr
   await page.getByRole("region", { name: "Step", exact: true }).getByLabel("Value of one").waitFor();
   await page.getByRole("button", { name: "Drop the changes" }).click();
   await page.locator(".drawing .feeds").first().waitFor({ state: "detached" });
+  const dropped = page.getByRole("alert").filter({ hasText: "What was not saved is dropped" });
+  await dropped.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".drawing .feeds").first().waitFor({ state: "attached" });
+  await page.getByText("Not saved").waitFor();
+  await page.getByRole("button", { name: "Drop the changes" }).click();
+  await dropped.waitFor();
   await page.getByRole("link", { name: "Changes" }).click();
   await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
+  await dropped.waitFor({ state: "detached" }); // there is nothing left to put it into
 });
 
 test("two people at once: who comes second is shown both, and chooses", async (t) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { graph } from "./made.js";
 import { accessible, ada, greta, mira, open, signIn, url } from "./visit.js";
 
 test("the tree by keyboard, one company beside it, and the way to it", async (t) => {
@@ -65,6 +66,27 @@ test("create a company, with what is wrong beside its field, and change it", asy
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("treeitem", { name: "Dune Online" }).waitFor();
   await page.waitForFunction(() => [...document.querySelectorAll("input")].some(({ value }) => value === "Dune Online"));
+});
+
+test("a new company: what there is of what may be above it, and what a flag does", async (t) => {
+  const { customers: { nodes: [above] } } = await graph<{ customers: { nodes: { id: string; databaseId: number }[] } }>(ada, '{ customers(filter: { search: "Brightwater Health" }) { nodes { id databaseId } } }', {});
+  await graph(ada, "mutation($input: SetLimitsInput!) { setLimits(input: $input) { customer { id } } }", { input: { customerId: above!.id, limits: [{ name: "USERS", limit: 50 }, { name: "AGENTS", limit: 0 }] } });
+  const lets = (descendantsCanAdd: boolean) => graph(ada, "mutation($input: UpdateCustomerInput!) { updateCustomer(input: $input) { customer { id } } }", { input: { customerId: above!.id, descendantsCanAdd } });
+  await lets(true);
+  const page = await open(t);
+  await signIn(page, ada, `/console/companies/${above!.databaseId}/new`);
+  const panel = page.getByRole("region", { name: "Create a company" });
+  const limits = panel.getByRole("list", { name: "Limits and use" });
+  await limits.getByText(/^People: \d+ of 50$/).waitFor();
+  await limits.getByText("Agents: 0 of 0, full").waitFor();
+  const flag = panel.getByRole("switch", { name: "May create companies below it" });
+  await flag.press(" ");
+  await panel.getByText("can create companies right below it.").waitFor();
+  await lets(false);
+  await page.reload();
+  await flag.press(" ");
+  await panel.getByText("It would be of no effect: Brightwater Health does not let those below it create companies.").waitFor();
+  await accessible(page, "company-create-limits");
 });
 
 test("find anything from anywhere", async (t) => {

@@ -139,6 +139,43 @@ test("settings are changed and taken back; what is wrong stands beside its field
   assert.equal(await other.getByRole("button", { name: "Delete the context" }).count(), 0);
 });
 
+test("what is asked is kept no longer: what is lost is said before, and nothing claims to bring it back", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/contexts/new");
+  await page.getByLabel("Name", { exact: true }).fill("Asked of");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  const keeps = page.getByRole("switch", { name: "Keep what is asked" });
+  await keeps.press(" ");
+  await page.getByRole("button", { name: "Save" }).first().click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await keeps.press(" ");
+  await page.getByRole("button", { name: "Save" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "Keep no longer what is asked of Asked of?" });
+  await dialog.getByText("No question is kept yet").waitFor();
+  await accessible(page, "questions-forget");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.reload();
+  assert.equal(await keeps.isChecked(), true, "what was cancelled was done");
+  await keeps.press(" ");
+  await page.getByRole("button", { name: "Save" }).first().click();
+  await dialog.getByRole("button", { name: "Save, and delete them" }).click();
+  await page.getByText("What is asked is no longer kept, and what was kept is deleted.").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 0, "it can’t be undone");
+  // What was changed beside it is taken back, and that alone.
+  await keeps.press(" ");
+  await page.getByRole("button", { name: "Save" }).first().click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await page.reload();
+  await keeps.press(" ");
+  await page.getByLabel("What it is for").fill("Something else");
+  await page.getByRole("button", { name: "Save" }).first().click();
+  await dialog.getByRole("button", { name: "Save, and delete them" }).click();
+  await page.getByRole("alert").filter({ hasText: "Undo takes the other changes back" }).getByRole("button", { name: "Undo" }).click();
+  await page.waitForFunction(() => [...document.querySelectorAll("input")].every(({ value }) => value !== "Something else"));
+  assert.equal(await keeps.isChecked(), false);
+});
+
 test("a busy platform and a lost connection are told in words, and what was refused is sent again", async (t) => {
   const page = await open(t, { complaints: /Failed to load resource/ });
   await signIn(page, greta, "/console/contexts/new");

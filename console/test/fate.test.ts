@@ -29,6 +29,23 @@ test("suspend a company and resume it", async (t) => {
   await page.getByRole("treeitem", { name: "Brightwater Health", exact: true }).waitFor();
 });
 
+test("an application of a company is turned off: what that does is said, and taken back", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/companies");
+  const panel = await at(page, "Brightwater Health");
+  const applications = panel.getByRole("region", { name: "Applications" });
+  await applications.getByRole("button", { name: /^Turn off: / }).first().click();
+  const said = page.getByRole("alert").filter({ hasText: /Nobody can use .* of Brightwater Health any more/ });
+  await applications.getByText("turned off", { exact: true }).waitFor();
+  await accessible(page, "account-off");
+  await said.getByRole("button", { name: "Undo" }).click();
+  await applications.getByText("turned off", { exact: true }).waitFor({ state: "detached" });
+  // What one acts by oneself can't be turned off, as nobody could turn it on then.
+  const own = await at(page, "Northwind Group");
+  await own.getByRole("region", { name: "Applications" }).getByText("Tenant management").waitFor();
+  assert.equal(await own.getByRole("button", { name: "Turn off: Tenant management" }).count(), 0);
+});
+
 test("delete a company, after what will be lost was shown, and take it back", async (t) => {
   const page = await open(t);
   await signIn(page, ada, "/console/companies");
@@ -64,9 +81,14 @@ test("move a company, after what changes was shown", async (t) => {
   await move.getByRole("option", { name: /Alpine Hydro/ }).click();
   const changes = move.getByRole("region", { name: "What will change" });
   await changes.getByText("Its place will be Northwind Group/Alpine Energy/Alpine Hydro/Dune Retail").waitFor();
-  await changes.getByText(/of Alpine Energy: .*Greta Huber \(Owner\)/).waitFor();
-  await changes.getByText("Nobody loses it.").waitFor();
-  await changes.getByText("No identity provider serves it").waitFor();
+  await changes.getByText("Greta Huber, as Owner of Alpine Energy").waitFor();
+  assert.equal(await changes.getByText("Will no longer reach it").count(), 0, "nobody loses it");
+  await changes.getByText(/This stays as it is: its region, US East, .*where its people sign in.*\./).waitFor();
+  // Limits that are the same at both places are no change, whoever has set them.
+  for (const row of await changes.getByRole("table").getByRole("row").all()) {
+    const cells = await row.getByRole("cell").allInnerTexts();
+    if (cells.length > 0) assert.notEqual(cells[1]!.replace(/ \(.*/, ""), cells[2]!.replace(/ \(.*/, ""), cells.join(" | "));
+  }
   await accessible(page, "move");
   await move.getByRole("button", { name: "Move it" }).click();
   const details = page.getByRole("region", { name: "Dune Retail", exact: true });
@@ -87,7 +109,7 @@ test("what a move changes is worked out: who gains and loses it, rights to creat
   const changes = page.getByRole("region", { name: "What will change" });
   await changes.getByText(/companies below it move along/).waitFor();
   await changes.getByText("and not there: Dune Retail does not let those below it").waitFor();
-  await changes.getByText(/of Dune Retail/).first().waitFor();
+  await changes.getByText(/, as .* of Dune Retail/).first().waitFor();
   await changes.getByRole("row", { name: /^People/ }).getByText("does not fit").waitFor();
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the screen");
   await accessible(page, "move-telephone");

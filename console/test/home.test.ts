@@ -10,6 +10,10 @@ test("the first steps: what is done, what is open, and away with them", async (t
   const keys = steps.getByRole("listitem").filter({ hasText: "Make an API key" });
   await keys.getByRole("img", { name: "open" }).waitFor();
   await steps.getByRole("link", { name: "Build an agent, and run it" }).waitFor();
+  await page.getByText(/^You act for Alpine Energy\. Your role there: Owner in Tenant management/).waitFor();
+  await page.getByText("What that allows", { exact: true }).first().click();
+  await page.getByText("In tenant management it holds for Alpine Energy and all companies below it").waitFor();
+  await page.getByRole("listitem").filter({ hasText: "Invite and change people user.write" }).waitFor();
   await accessible(page, "home");
   await keys.getByRole("link").click();
   await page.getByRole("link", { name: "Create a key" }).first().click();

@@ -67,6 +67,12 @@ test("the agents of a company below", async (t) => {
   await page.getByRole("button", { name: "More to do with the agent" }).click();
   await page.getByRole("menuitem", { name: "Disable" }).click();
   await page.getByText("disabled", { exact: true }).waitFor();
+  const said = page.getByRole("alert").filter({ hasText: "Further down can’t be run any more, until it is enabled." });
+  await said.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("can be run", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "More to do with the agent" }).click();
+  await page.getByRole("menuitem", { name: "Disable" }).click();
+  await page.getByText("disabled", { exact: true }).waitFor();
   await page.goBack();
   await page.getByRole("option", { name: /Further down.*disabled/ }).waitFor();
   await page.getByLabel("Find an agent by its name").fill("No such");
@@ -74,4 +80,21 @@ test("the agents of a company below", async (t) => {
   await page.getByRole("option", { name: /Further down/ }).waitFor();
   await page.getByRole("button", { name: "Your own company" }).click();
   await page.getByText("of Alpine Energy").waitFor({ state: "detached" });
+});
+
+test("an agent that was deleted is among those that can be brought back, as long as it can", async (t) => {
+  const page = await open(t);
+  const { databaseId } = await made(ada, "Short-lived", counting);
+  await signIn(page, ada, `/console/agents/${databaseId}`);
+  await page.getByRole("button", { name: "More to do with the agent" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByText("Short-lived is deleted. Its runs stay in the list.").waitFor();
+  await page.getByRole("link", { name: "Recently deleted" }).click();
+  const panel = page.getByRole("region", { name: "Recently deleted" });
+  await panel.getByText(/goes for good/).first().waitFor();
+  await accessible(page, "agents-deleted");
+  await panel.getByRole("button", { name: "Bring back Short-lived" }).click();
+  await page.getByText("Short-lived is back").waitFor();
+  await panel.getByRole("button", { name: "Bring back Short-lived" }).waitFor({ state: "detached" });
+  await page.getByRole("option", { name: /Short-lived/ }).waitFor();
 });

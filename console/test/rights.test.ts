@@ -59,7 +59,7 @@ test("a role of one's own: made of another, changed by two people at once, and d
   await accessible(page, "role-system");
   await viewer.getByRole("link", { name: "Make a role of your own of it" }).click();
   const form = page.getByRole("region", { name: "Create a role" });
-  assert.equal(await form.getByLabel("user.read").isChecked(), true);
+  assert.equal(await form.getByLabel("See people user.read").isChecked(), true);
   await form.getByRole("button", { name: "Create" }).click(); // the browser asks for a name
   await form.getByLabel("Name").fill("Auditor");
   await form.getByLabel("audit.read").check();
@@ -134,8 +134,28 @@ test("an API key: its secret once, another secret, and the end of it", async (t)
   await key.getByText(clientId!).waitFor();
   await accessible(page, "key");
   assert.equal(await page.getByText(secret!).count(), 0, "the secret is shown again");
+  const tokenBy = async (secret: string) => (await fetch(`${url}/connect/token`, {
+    method: "POST", body: new URLSearchParams({ grant_type: "client_credentials", client_id: clientId!, client_secret: secret, target_app: "tenant" }),
+  })).status;
   await key.getByRole("button", { name: "New secret" }).click();
-  await key.getByText("Copy the secret now").waitFor();
+  const another = page.getByRole("dialog", { name: "A new secret for Nightly export?" });
+  await another.getByText("Both secrets work until then").waitFor();
+  await accessible(page, "key-new-secret");
+  await another.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await key.getByText("Copy the secret now").count(), 0, "a secret was made that nobody has asked for");
+  await key.getByRole("button", { name: "New secret" }).click();
+  await another.getByRole("button", { name: "Make a new secret" }).click();
+  await key.getByText(/The one of before still works, and ends/).waitFor();
+  assert.equal(await tokenBy(secret!), 200);
+  await key.getByRole("button", { name: "I have kept it" }).click();
+  await key.getByText("Copy the secret now").waitFor({ state: "detached" });
+  await key.getByRole("button", { name: "New secret" }).click();
+  await another.getByLabel("It ends at once").check();
+  await another.getByText("can’t get a token any more").waitFor();
+  await another.getByRole("button", { name: "Make a new secret" }).click();
+  await key.getByText("The one of before has ended.").waitFor();
+  const latest = await key.getByRole("status").locator("code").nth(1).innerText();
+  assert.deepEqual([await tokenBy(secret!), await tokenBy(latest)], [400, 200]);
   await key.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("dialog", { name: "Revoke Nightly export?" }).getByRole("button", { name: "Revoke" }).click();
   await key.getByText("This key is revoked").waitFor();

@@ -48,6 +48,25 @@ test("runs: filters, one that has failed, one that is cancelled, and the search 
   await accessible(page, "runs-drawn");
 });
 
+test("from a run to what webhooks were told of it, and back", async (t) => {
+  const page = await open(t);
+  await graph(ada, "mutation($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { secret } }", { input: { url: receivers.well, name: "Told of runs" } });
+  const { id } = await made(ada, "Tells", counting);
+  // Others begin beside it.
+  const started = await Promise.all(Array.from({ length: 5 }, () => graph<{ startRun: { jobKey: string } }>(ada, "mutation($input: StartRunInput!) { startRun(input: $input) { jobKey } }", { input: { agentId: id, input: { n: 2 } } })));
+  const { jobKey } = started[2]!.startRun;
+  await signIn(page, ada, `/console/agents/runs/${jobKey}`);
+  const told = page.getByRole("region", { name: "Webhooks that were told" });
+  await told.getByText("run.completed").waitFor();
+  await told.getByText("delivered", { exact: true }).nth(1).waitFor();
+  assert.deepEqual(await told.getByRole("link").allInnerTexts(), ["run.started", "run.completed"]);
+  await accessible(page, "run-told");
+  await told.getByRole("link", { name: "run.started" }).click();
+  const delivery = page.getByRole("region", { name: "run.started" });
+  await delivery.getByRole("link", { name: jobKey }).click();
+  await page.getByRole("region", { name: "Run of Tells" }).getByText(jobKey, { exact: true }).waitFor();
+});
+
 test("a run under way is shown as it goes, and cancelled", async (t) => {
   const page = await open(t);
   const slow = await made(ada, "Takes long", { steps: [{ id: "now", type: "set", values: { a: 1 } }, { id: "wait", type: "http", url: receivers.slow }], output: {} });
@@ -57,7 +76,13 @@ test("a run under way is shown as it goes, and cancelled", async (t) => {
   await run.getByText(/wait.*under way/).waitFor();
   await accessible(page, "run-under-way");
   await run.getByRole("button", { name: "Cancel" }).click();
-  await run.getByText("The run was cancelled.").first().waitFor();
+  await run.getByText("The run was cancelled", { exact: true }).waitFor();
+  await run.getByRole("status").getByText("cancelled", { exact: true }).waitFor();
+  await accessible(page, "run-cancelled");
+  await page.getByRole("link", { name: "Runs" }).click();
+  await page.getByRole("listbox", { name: "Runs" }).getByRole("option", { name: /Takes long.*cancelled/ }).waitFor();
+  await page.getByLabel("Status").selectOption("failed or cancelled");
+  await page.getByRole("listbox", { name: "Runs" }).getByRole("option", { name: /Takes long.*cancelled/ }).waitFor();
 });
 
 test("who may look sees no way to change, and is told why", async (t) => {

@@ -32,11 +32,16 @@ test("a secret: kept, used by its name, replaced, written by two people, and rem
   const { me: { customer: { secrets } } } = await graph<{ me: { customer: { secrets: { id: string }[] } } }>(greta, "{ me { customer { secrets { id } } } }", {});
   await graph(greta, "mutation($input: UpdateSecretInput!) { updateSecret(input: $input) { secret { id } } }", { input: { id: secrets[0]!.id, value: "another" } });
   await secret.getByLabel("New value").fill("mine");
+  const sure = page.getByRole("dialog", { name: "Replace the value of CRM_TOKEN?" });
   await secret.getByRole("button", { name: "Replace" }).click();
+  await sure.getByText("The present value ends at once and can’t be had again").waitFor();
+  await accessible(page, "secret-replace");
+  await sure.getByRole("button", { name: "Replace" }).click();
   await secret.getByText("Somebody else has written it meanwhile").waitFor();
   await accessible(page, "secret-conflict");
   await secret.getByRole("button", { name: "Keep mine" }).click();
   await secret.getByRole("button", { name: "Replace" }).click();
+  await sure.getByRole("button", { name: "Replace" }).click();
   await page.getByText("Saved", { exact: true }).waitFor();
 
   const { databaseId } = await made(greta, "Sends", { steps: [{ id: "ask", type: "http", url: "https://example.com/" }], output: {} }, false);

@@ -132,6 +132,16 @@ test("change a destination, rotate its secret, verify signatures, turn it off an
   await page.getByRole("option", { name: /Zoë/ }).waitFor({ state: "detached" });
   await page.getByRole("alert").filter({ hasText: "is deleted" }).getByRole("button", { name: "Undo" }).click();
   await page.getByRole("option", { name: /Zoë/ }).waitFor();
+  // Later it is among those that can be brought back.
+  await page.getByRole("option", { name: /Zoë/ }).click();
+  await panel.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("option", { name: /Zoë/ }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Recently deleted" }).click();
+  await accessible(page, "webhooks-deleted");
+  await page.getByRole("button", { name: "Bring back Zoë’s shop" }).click();
+  await page.getByText("Zoë’s shop is back").waitFor();
+  await page.getByRole("option", { name: /Zoë/ }).waitFor();
 });
 
 test("the catalogue, with an example and a schema; who may only look sees no way to change", async (t) => {

@@ -28,6 +28,8 @@ func grow(s *platform.Platform, parent int64, customers, users int) {
 		s.SQL(`INSERT INTO secrets (customer_id, name, value) SELECT $1, 'N' || n, '' FROM generate_series(1, $2) n`, id, users)
 		s.SQL(`INSERT INTO removed_secrets (id, customer_id, name, value, created_at, updated_at, row_version, erase_at)
 			SELECT 1000000 + id, customer_id, name, '', now(), now(), 1, now() + interval '1 day' FROM secrets WHERE customer_id = $1`, id)
+		s.SQL(`INSERT INTO agents (account_id, name, draft, deleted_at) SELECT $1, 'Gone', '{}'::json, now() FROM generate_series(1, $2)`, s.Account(id, "builder"), users)
+		s.SQL(`INSERT INTO webhook_destinations (customer_id, url, secret, deleted_at) SELECT $1, $3, 'sealed'::bytea, now() FROM generate_series(1, $2)`, id, users, platform.PublicURL)
 		s.SQL(`WITH p AS (INSERT INTO identity_providers (customer_id, name, issuer, client_id, client_secret, domains, default_role_id)
 				SELECT $1, 'P', 'https://p.example', 'c', '', ARRAY['d' || n || '.example'], (SELECT max(id) FROM roles WHERE customer_id = $1) FROM generate_series(1, $2) n RETURNING id, domains),
 				d AS (INSERT INTO domain_claims (customer_id, domain, token) SELECT $1, domains[1], 't' FROM p)

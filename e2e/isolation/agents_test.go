@@ -163,6 +163,13 @@ func (y *yard) restRows() []restRow {
 		{op: "restoreSecret", path: func(a *ask) []any { return []any{y.aDeletedSecret(a)} }, want: reach},
 		{op: "listDeletedSecrets", query: func(a *ask) string { y.aDeletedSecret(a); return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
 		{op: "listDeletedSecrets/own", want: shared},
+		{op: "listDeletedAgents", query: func(a *ask) string { y.aDeletedAgent(a); return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
+		{op: "listDeletedAgents/own", want: shared},
+		{op: "listDeletedWebhookDestinations", query: func(a *ask) string {
+			y.aDeletedDestination(a)
+			return "customerId=" + platform.Decimal(a.theCustomer())
+		}, want: reach},
+		{op: "listDeletedWebhookDestinations/own", want: shared},
 		{op: "listRuns", want: shared},
 		{op: "listRuns/company", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
 		{op: "getWebhookCatalog", want: shared},
@@ -284,6 +291,14 @@ func (y *yard) graphRows() []graphRow {
 		graphRow{
 			fields: "Customer.agents Customer.webhookDestinations", variables: anyCustomer, want: between,
 			query: `query($id: ID){ customer(id: $id) { agents { nodes { name } } webhookDestinations { nodes { name } } } }`,
+		},
+		graphRow{
+			fields: "Customer.deletedAgents Customer.deletedWebhookDestinations", want: between, variables: func(a *ask) object {
+				y.aDeletedAgent(a)
+				y.aDeletedDestination(a)
+				return anyCustomer(a)
+			},
+			query: `query($id: ID){ customer(id: $id) { deletedAgents { name } deletedWebhookDestinations { name } } }`,
 		},
 		graphRow{fields: "Account.agents", query: `query($id: ID!){ account(id: $id) { agents { nodes { name } } } }`, variables: one(y.builderAccount), want: between})
 }

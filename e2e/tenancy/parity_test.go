@@ -47,8 +47,9 @@ const (
 		claims { domain status recordName recordValue provenAt checkedAt missingSince } defaultRole { databaseId } required enabled redirectUri backchannelLogoutUri createdAt updatedAt customer { databaseId } } } }`
 	parityIdentities = `query($c: ID) { customer(id: $c) { users(first: 50) { nodes { databaseId identities { id: databaseId subject email createdAt lastUsedAt provider { databaseId } user { databaseId } } } } } }`
 	parityScimTokens = `query($c: ID) { customer(id: $c) { scimTokens { id: databaseId name features expiresAt createdAt lastUsedAt lastChangedAt createdBy { databaseId } customer { databaseId } } } }`
-	parityDeleted    = `query($c: ID) { customer(id: $c) { deletedSecrets { id: databaseId name deletedAt restorableUntil } } }`
-	paritySecrets    = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
+	parityDeleted    = `fragment gone on Deleted { id: databaseId name deletedAt restorableUntil }
+		query($c: ID) { customer(id: $c) { deletedSecrets { ...gone } deletedWebhookDestinations { ...gone } } }`
+	paritySecrets = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
 )
 
 // doors asks both doors for the same.
@@ -161,6 +162,8 @@ func furnish(s *platform.Platform, customers map[string]int64) {
 	s.SQL(`INSERT INTO secrets (customer_id, name, value) VALUES ($1, 'ONE', ''), ($1, 'TWO', '')`, customers["Alpine Hydro"])
 	s.SQL(`INSERT INTO removed_secrets (id, customer_id, name, value, created_at, updated_at, row_version, erase_at)
 		VALUES (1001, $1, 'OLD', '', now(), now(), 1, now() + interval '1 day'), (1002, $1, 'OLDER', '', now(), now(), 1, now() + interval '1 day')`, customers["Alpine Hydro"])
+	s.SQL(`INSERT INTO webhook_destinations (customer_id, url, name, secret, deleted_at) VALUES ($1, $2, 'Gone', 'sealed', now()), ($1, $2, '', 'sealed', now() - interval '1 day')`,
+		customers["Alpine Hydro"], platform.PublicURL)
 	provider := s.Must(201, "POST", "/v1/identity-providers", s.Root(), map[string]any{
 		"customerId": customers["Alpine Hydro"], "name": "Hydro's", "issuer": "https://93.184.216.34/hydro", "clientId": "hydro", "clientSecret": "x",
 		"domains": []string{"hydro.example"}, "defaultRoleId": s.RoleID(0, "tenant", "Viewer"), "required": true,
@@ -308,8 +311,12 @@ func (d *doors) compareLists(t *testing.T, token string, customer int64) {
 		}
 		d.same(t, token, path, "?customerId="+platform.Decimal(customer), shown)
 	}
-	gone := platform.Member(t, d.MustGQL(token, parityDeleted, map[string]any{"c": customer}), "customer.deletedSecrets")
-	d.same(t, token, "/v1/secrets/deleted", "?customerId="+platform.Decimal(customer), gone)
+	gone := d.MustGQL(token, parityDeleted, map[string]any{"c": customer})
+	for path, list := range map[string]string{
+		"/v1/secrets/deleted": "deletedSecrets", platform.Hooks + "/destinations/deleted": "deletedWebhookDestinations",
+	} {
+		d.same(t, token, path, "?customerId="+platform.Decimal(customer), platform.Member(t, gone, "customer."+list))
+	}
 }
 
 // asREST has a row of identity providers as REST shows it.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"canopy/e2e/platform"
 	"canopy/internal/webhook"
@@ -35,6 +36,33 @@ func TestDeletedAgentsComeBack(t *testing.T) {
 		t.Errorf("an agent that is there was brought back: %v", codes)
 	}
 	comesBackInTime(s, token, fmt.Sprint("/v1/agents/", id), "agents")
+	s.SQL(`UPDATE agents SET deleted_at = now() - interval '1 hour', name = 'First' WHERE id = $1`, id)
+	s.SQL(`INSERT INTO agents (account_id, name, draft, deleted_at)
+		SELECT account_id, 'Last', '{}'::json, now() FROM agents WHERE id = $1 UNION ALL SELECT account_id, 'Long gone', '{}'::json, now() - interval '31 days' FROM agents WHERE id = $1`, id)
+	canComeBack(s, token, "deletedAgents", "/v1/agents/deleted", "Last", "First")
+	s.Must(http.StatusOK, "POST", fmt.Sprintf("/v1/agents/%d/restore", id), token, nil)
+	canComeBack(s, token, "deletedAgents", "/v1/agents/deleted", "Last")
+}
+
+// canComeBack compares what both doors list as deleted and restorable with some names.
+func canComeBack(s *platform.Platform, token, field, path string, names ...string) {
+	s.T.Helper()
+	shown := platform.Member(s.T, s.MustGQL(token, `{ me { customer { `+field+` { id: databaseId name deletedAt restorableUntil } } } }`, nil), "me.customer."+field)
+	if byREST := s.Must(http.StatusOK, "GET", path, token, nil).JSON(s.T); !platform.SameJSON(shown, byREST) {
+		s.T.Errorf("%s: GraphQL has %v, REST %v", field, shown, byREST)
+	}
+	var got []string
+	for _, row := range shown.([]any) {
+		got = append(got, platform.Member(s.T, row, "name").(string))
+		deleted, err := time.Parse(time.RFC3339, platform.Member(s.T, row, "deletedAt").(string))
+		until, otherErr := time.Parse(time.RFC3339, platform.Member(s.T, row, "restorableUntil").(string))
+		if err != nil || otherErr != nil || until.Sub(deleted) != 30*24*time.Hour {
+			s.T.Errorf("%s: deleted %v, restorable until %v", field, deleted, until)
+		}
+	}
+	if !slices.Equal(got, names) {
+		s.T.Errorf("%s: %v, want %v", field, got, names)
+	}
 }
 
 // comesBackInTime deletes something and brings it back, by REST, too late and in time.
@@ -76,6 +104,11 @@ func TestDeletedDestinationsComeBack(t *testing.T) {
 	path := fmt.Sprint(platform.Hooks+"/destinations/", id)
 	stop() // it would forget the secret when its time seems to be over
 	comesBackInTime(s, token, path, "webhook_destinations")
+	s.SQL(`UPDATE webhook_destinations SET deleted_at = now() - interval '1 hour' WHERE id = $1`, id)
+	s.SQL(`INSERT INTO webhook_destinations (customer_id, url, secret, deleted_at) SELECT customer_id, 'https://last.example/', 'sealed'::bytea, now() FROM webhook_destinations WHERE id = $1
+		UNION ALL SELECT customer_id, 'https://old.example/', 'sealed'::bytea, now() - interval '31 days' FROM webhook_destinations WHERE id = $1`, id)
+	canComeBack(s, token, "deletedWebhookDestinations", platform.Hooks+"/destinations/deleted", "https://last.example/", "Mine")
+	s.SQL(`DELETE FROM webhook_destinations WHERE id <> $1`, id)
 
 	s.SQL(`UPDATE webhook_destinations SET deleted_at = now() - interval '31 days'`)
 	if n, err := s.App.Store.ForgetDestinationSecrets(t.Context(), 10); err != nil || n != 1 {

@@ -163,6 +163,7 @@ type CustomerResolver interface {
 	APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.APIKey], error)
 	Contexts(ctx context.Context, obj *db.Customer, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Agents(ctx context.Context, obj *db.Customer, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
+	DeletedAgents(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error)
 	Usage(ctx context.Context, obj *db.Customer) ([]*db.Usage, error)
 	Invitations(ctx context.Context, obj *db.Customer) ([]*db.Invitation, error)
 	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
@@ -170,6 +171,7 @@ type CustomerResolver interface {
 	IdentityProviders(ctx context.Context, obj *db.Customer, inherited *bool) ([]*db.IdentityProvider, error)
 	ScimTokens(ctx context.Context, obj *db.Customer) ([]*db.ScimToken, error)
 	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
+	DeletedWebhookDestinations(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error)
 }
 type CustomerExportResolver interface {
 	URL(ctx context.Context, obj *db.CustomerExport) (*string, error)
@@ -771,6 +773,8 @@ type Customer implements Node {
     "Cursor of the row behind the last."
     before: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "The company's agents that ` + "`" + `restoreAgent` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  deletedAgents: [Deleted!]! @needs(app: [BUILDER], right: "agent.write")
   "What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   usage: [Usage!]! @needs(app: [TENANT], right: "company.read")
   "The company's invitations, by id; the newest 200. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -794,6 +798,8 @@ type Customer implements Node {
     "Cursor of the row behind the last."
     before: String
   ): WebhookDestinationConnection! @needs(right: "webhook.read")
+  "The company's destinations that ` + "`" + `restoreWebhookDestination` + "`" + ` can bring back, the one that was deleted last first; at most 200. One without a name goes by its address. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
+  deletedWebhookDestinations: [Deleted!]! @needs(right: "webhook.write")
   "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
   version: Int!
 }
@@ -2775,7 +2781,7 @@ type Secret implements Node {
   version: Int!
 }
 
-"Something that was deleted as restorable and can be brought back."
+"Something that was deleted and can be brought back."
 type Deleted {
   "The global id that it had, and that it comes back with."
   id: ID!
@@ -12966,6 +12972,35 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_deletedAgents(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_deletedAgents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Customer().DeletedAgents(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_deletedAgents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Customer_usage(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -13189,6 +13224,35 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 	if fc.Args, err = ec.field_Customer_webhookDestinations_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Customer_deletedWebhookDestinations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_deletedWebhookDestinations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Customer().DeletedWebhookDestinations(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_deletedWebhookDestinations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
 	}
 	return fc, nil
 }
@@ -34386,6 +34450,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "deletedAgents":
+			out.Values[i] = ec._Customer_deletedAgents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "usage":
 			out.Values[i] = ec._Customer_usage(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -34418,6 +34487,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "webhookDestinations":
 			out.Values[i] = ec._Customer_webhookDestinations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedWebhookDestinations":
+			out.Values[i] = ec._Customer_deletedWebhookDestinations(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

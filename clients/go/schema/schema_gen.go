@@ -1193,6 +1193,8 @@ type Customer struct {
 	Contexts *ContextConnection `json:"contexts,omitzero"`
 	// The agents of all of the company's accounts, by id. Needs the right `agent.read`, with a token for `builder` or `assistant`.
 	Agents *AgentConnection `json:"agents,omitzero"`
+	// The company's agents that `restoreAgent` can bring back, the one that was deleted last first; at most 200. Needs the right `agent.write`, with a token for `builder`.
+	DeletedAgents []*Deleted `json:"deletedAgents,omitzero"`
 	// What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right `company.read`, with a token for `tenant`.
 	Usage []*Usage `json:"usage,omitzero"`
 	// The company's invitations, by id; the newest 200. Needs the right `user.read`, with a token for `tenant`.
@@ -1207,6 +1209,8 @@ type Customer struct {
 	ScimTokens []*ScimToken `json:"scimTokens,omitzero"`
 	// Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application.
 	WebhookDestinations *WebhookDestinationConnection `json:"webhookDestinations,omitzero"`
+	// The company's destinations that `restoreWebhookDestination` can bring back, the one that was deleted last first; at most 200. One without a name goes by its address. Needs the right `webhook.write`, with a token for any application.
+	DeletedWebhookDestinations []*Deleted `json:"deletedWebhookDestinations,omitzero"`
 	// Grows with every change of it; `ifVersion` of an update compares it.
 	Version int `json:"version,omitzero"`
 }
@@ -1569,7 +1573,7 @@ type DeleteWebhookDestinationPayload struct {
 	DeletedID string `json:"deletedId,omitzero"`
 }
 
-// Deleted: Something that was deleted as restorable and can be brought back.
+// Deleted: Something that was deleted and can be brought back.
 type Deleted struct {
 	// The global id that it had, and that it comes back with.
 	ID string `json:"id,omitzero"`

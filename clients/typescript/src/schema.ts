@@ -1177,6 +1177,8 @@ export interface Customer {
   contexts: ContextConnection | null;
   /** The agents of all of the company's accounts, by id. Needs the right `agent.read`, with a token for `builder` or `assistant`. */
   agents: AgentConnection;
+  /** The company's agents that `restoreAgent` can bring back, the one that was deleted last first; at most 200. Needs the right `agent.write`, with a token for `builder`. */
+  deletedAgents: Array<Deleted>;
   /** What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right `company.read`, with a token for `tenant`. */
   usage: Array<Usage>;
   /** The company's invitations, by id; the newest 200. Needs the right `user.read`, with a token for `tenant`. */
@@ -1191,6 +1193,8 @@ export interface Customer {
   scimTokens: Array<ScimToken>;
   /** Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application. */
   webhookDestinations: WebhookDestinationConnection;
+  /** The company's destinations that `restoreWebhookDestination` can bring back, the one that was deleted last first; at most 200. One without a name goes by its address. Needs the right `webhook.write`, with a token for any application. */
+  deletedWebhookDestinations: Array<Deleted>;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
   version: number;
 }
@@ -1540,7 +1544,7 @@ export interface DeleteWebhookDestinationPayload {
   deletedId: string;
 }
 
-/** Something that was deleted as restorable and can be brought back. */
+/** Something that was deleted and can be brought back. */
 export interface Deleted {
   /** The global id that it had, and that it comes back with. */
   id: string;

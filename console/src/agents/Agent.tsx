@@ -100,6 +100,10 @@ function Deeds({ agent }: { agent: WholeAgent }) {
     if (written(agent.draft) !== written(published!.diagram)) return setAsked("unpublish");
     if (await attempt(() => unpublish({ input }))) offer(text.agents.unpublished(name), () => publish({ input }));
   };
+  const turn = async () => {
+    const [now, back] = enabled ? [disable, enable] : [enable, disable];
+    if (await attempt(() => now({ input }))) offer(enabled ? text.agents.disabled(name) : text.agents.enabled(name), () => back({ input }));
+  };
   const takeAway = async () => {
     if (!await attempt(() => remove({ input: { id, ifVersion: version } }))) return;
     offer(text.agents.deleted(name), () => restore({ input }));
@@ -111,7 +115,7 @@ function Deeds({ agent }: { agent: WholeAgent }) {
         <Menu.Target><Button variant="default" px="xs" aria-label={text.agents.more}><IconDots size={16} aria-hidden /></Button></Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => setAsked("rename")}>{text.agents.rename}</Menu.Item>
-          <Menu.Item onClick={() => void attempt(() => (enabled ? disable({ input }) : enable({ input })))}>{enabled ? text.agents.disable : text.agents.enable}</Menu.Item>
+          <Menu.Item onClick={() => void turn()}>{enabled ? text.agents.disable : text.agents.enable}</Menu.Item>
           {published && <Menu.Item onClick={() => void takeBack()}>{text.agents.unpublish}</Menu.Item>}
           <Menu.Item c="var(--mantine-color-error)" onClick={() => void takeAway()}>{text.agents.delete}</Menu.Item>
         </Menu.Dropdown>

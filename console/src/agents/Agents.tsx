@@ -29,7 +29,7 @@ export function Agents() {
   return (
     <div className="split">
       <div className="list">
-        <Head at="agents">{me.can("agent.write") && search.company === undefined && <NewAgent />}</Head>
+        <Head at="agents">{me.can("agent.write") && <><ToDeleted />{search.company === undefined && <NewAgent />}</>}</Head>
         <Group gap="xs">
           <FindBox label={text.agents.find} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />
           <NativeSelect
@@ -49,6 +49,11 @@ export function Agents() {
       <Outlet />
     </div>
   );
+}
+
+function ToDeleted() {
+  const { text } = useText();
+  return <Button renderRoot={(props) => <Link to="/agents/deleted" search={true} {...props} />} variant="subtle">{text.ui.recentlyDeleted}</Button>;
 }
 
 function NewAgent() {

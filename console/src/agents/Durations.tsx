@@ -5,6 +5,7 @@ import { useText } from "../text";
 import { Chart } from "../ui/Chart";
 import { When } from "../ui/When";
 import type { RunsResult } from "./agents.gql";
+import { stateOf } from "./State";
 import { duration, took } from "./time";
 
 type Run = RunsResult["runs"]["nodes"][number];
@@ -12,7 +13,7 @@ type Run = RunsResult["runs"]["nodes"][number];
 const at = ({ createdAt }: Run) => Date.parse(createdAt);
 const seconds = ({ createdAt, finishedAt }: Run) => (finishedAt ? (Date.parse(finishedAt) - Date.parse(createdAt)) / 1000 : null);
 
-/** How long runs that have ended took, those that finished apart from those that failed. */
+/** How long runs that have ended took, those that finished apart from those that failed or were cancelled. */
 export default function Durations({ runs: known }: { runs: readonly Run[] }) {
   const { text, format } = useText();
   // The list is asked for again as long as something runs; what is drawn stays as long as it is the same.
@@ -20,7 +21,7 @@ export default function Durations({ runs: known }: { runs: readonly Run[] }) {
   const drawn = useMemo(() => ({
     series: [
       { name: text.agents.statuses.finished, of: (run: Run) => (run.status === "finished" ? seconds(run) : null) },
-      { name: text.agents.statuses.failed, of: (run: Run) => (run.status === "failed" ? seconds(run) : null) },
+      { name: text.agents.failedOrCancelled, of: (run: Run) => (run.status === "failed" ? seconds(run) : null) },
     ],
     write: (value: number) => duration(value * 1000, format),
   }), [text, format]);
@@ -32,7 +33,7 @@ export default function Durations({ runs: known }: { runs: readonly Run[] }) {
         columns: [
           { title: text.agents.one, by: ({ agent }) => agent?.name, cell: ({ agent, jobKey }) => <Anchor component={Link} to={`/agents/runs/${jobKey}`} size="sm" td="underline">{agent?.name ?? text.agents.agentGone}</Anchor> },
           { title: text.agents.begun, by: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <When at={createdAt} /> },
-          { title: text.agents.status, by: ({ status }) => text.agents.statuses[status], cell: ({ status }) => text.agents.statuses[status] },
+          { title: text.agents.status, by: (run) => text.agents.statuses[stateOf(run)], cell: (run) => text.agents.statuses[stateOf(run)] },
           { title: text.agents.took, by: seconds, cell: ({ createdAt, finishedAt }) => (finishedAt ? took(createdAt, finishedAt, format) : "–") },
         ],
       }}

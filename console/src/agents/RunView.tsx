@@ -11,7 +11,8 @@ import { sentence } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { When } from "../ui/When";
 import { CancelRun, StartRun } from "./agents.gql";
-import { RunState } from "./State";
+import { RunDeliveries } from "./RunDeliveries";
+import { RunState, stateOf } from "./State";
 import { nameOf, stepsOf } from "./steps";
 import { duration, took } from "./time";
 import type { WholeRun } from "./useRun";
@@ -20,14 +21,17 @@ import { isObject, type Json, written } from "./value";
 /** One run: how it stands, what came out and went in, and each step. */
 export function RunView({ run, show }: { run: WholeRun; show: (jobKey: string) => void }) {
   const { text, format } = useText();
-  const { agent, revision, status, createdAt, finishedAt, jobKey, input, output } = run;
+  const me = useMe();
+  const { agent, revision, createdAt, finishedAt, jobKey, input, output } = run;
   return (
     <>
       <Group justify="space-between">
-        <div role="status"><RunState status={status} /></div>
+        <div role="status"><RunState of={run} /></div>
         <Deeds run={run} show={show} />
       </Group>
-      <Failure of={run.error} />
+      {stateOf(run) === "cancelled"
+        ? <Alert color="gray" title={text.agents.wasCancelled}><Text size="sm">{text.agents.wasCancelledHint}</Text></Alert>
+        : <Failure of={run.error} />}
       {output !== null && <Value title={text.agents.output} value={output} />}
       <Facts of={[
         [text.agents.one, agent ? <Anchor key="agent" component={Link} to={`/agents/${agent.databaseId}`} size="sm">{agent.name}</Anchor> : text.agents.agentGone],
@@ -38,6 +42,7 @@ export function RunView({ run, show }: { run: WholeRun; show: (jobKey: string) =
       ]} />
       <Value title={text.agents.input} value={input} />
       <Steps run={run} />
+      {me.can("webhook.read") && <RunDeliveries run={run} />}
     </>
   );
 }

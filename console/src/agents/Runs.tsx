@@ -47,7 +47,7 @@ export function Runs() {
           />
           <NativeSelect
             aria-label={text.agents.status} value={search.status ?? ""} {...filter}
-            data={[{ value: "", label: text.agents.anyStatus }, ...statuses.map((value) => ({ value, label: text.agents.statuses[value] }))]}
+            data={[{ value: "", label: text.agents.anyStatus }, ...statuses.map((value) => ({ value, label: value === "failed" ? text.agents.failedOrCancelled : text.agents.statuses[value] }))]}
             onChange={({ currentTarget: { value } }) => change({ status: statuses.find((one) => one === value) })}
           />
           <TimeFilter value={search.time} change={(time) => change({ time })} {...filter} />
@@ -90,14 +90,14 @@ function List({ search: { agent, status, time } }: { search: RunsSearch }) {
         onOpen={(index) => navigate({ to: "/agents/runs/$jobKey", params: { jobKey: pages.rows[index]!.jobKey }, search: true })}
         isOpen={(index) => pages.rows[index]!.jobKey === jobKey}
         render={(index) => {
-          const { agent, createdAt, finishedAt, status } = pages.rows[index]!;
+          const { agent, createdAt, finishedAt, ...run } = pages.rows[index]!;
           return (
             <>
               <span className="two">
                 <span>{agent?.name ?? text.agents.agentGone}</span>
                 <span className="quiet"><When at={createdAt} />{finishedAt && ` · ${took(createdAt, finishedAt, format)}`}</span>
               </span>
-              <RunState status={status} />
+              <RunState of={run} />
             </>
           );
         }}

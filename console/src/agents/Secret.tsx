@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Group, PasswordInput, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { CanopyError } from "canopy-client";
-import { useState } from "react";
+import { type FormEvent, useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useText } from "../text";
 import { Confirm } from "../ui/Confirm";
@@ -83,6 +83,7 @@ function Replace({ secret, again }: { secret: OneSecret; again: () => void }) {
   const { say } = useNotices();
   const [form, setForm] = useState({ name: secret.name, value: "" });
   const [version, setVersion] = useState(secret.version);
+  const [asking, setAsking] = useState(false);
   const submit = useSubmit(async () => {
     try {
       const { updateSecret } = await update({ input: { id: secret.id, ...(form.name === secret.name ? {} : { name: form.name }), ...(form.value === "" ? {} : { value: form.value }), ifVersion: version } });
@@ -94,28 +95,42 @@ function Replace({ secret, again }: { secret: OneSecret; again: () => void }) {
     setForm({ ...form, value: "" });
     say(text.ui.saved);
   });
+  // Another value takes the place of one that nobody can read any more.
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    if (form.value === "") submit.onSubmit(event);
+    else setAsking(true);
+  };
+  // The dialog stands beside the form: what is sent in it is not sent in this one.
   return (
-    <form onSubmit={submit.onSubmit}>
-      <Stack>
-        <Problem error={submit.rest("name", "value")} />
-        {secret.version > version && (
-          <Alert color="yellow" role="alert" title={text.agents.secretChanged}>
-            <Stack gap="xs" align="start">
-              <Text size="sm">{text.agents.secretChangedHint}</Text>
-              <Button size="xs" variant="default" onClick={() => setVersion(secret.version)}>{text.agents.keepMine}</Button>
-            </Stack>
-          </Alert>
-        )}
-        <TextInput
-          label={text.agents.name} description={text.agents.secretRenameHint} spellCheck={false} autoComplete="off" error={submit.fault("name")}
-          value={form.name} onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })}
-        />
-        <PasswordInput
-          label={text.agents.secretNew} description={text.agents.secretNewHint} autoComplete="off" error={submit.fault("value")}
-          value={form.value} onChange={({ currentTarget: { value } }) => setForm({ ...form, value })} visibilityToggleButtonProps={{ "aria-label": text.agents.showTyped }}
-        />
-        <Foot><Button type="submit" loading={submit.busy} disabled={form.name === secret.name && form.value === ""}>{text.agents.replaceSecret}</Button></Foot>
-      </Stack>
-    </form>
+    <>
+      <form onSubmit={onSubmit}>
+        <Stack>
+          <Problem error={submit.rest("name", "value")} />
+          {secret.version > version && (
+            <Alert color="yellow" role="alert" title={text.agents.secretChanged}>
+              <Stack gap="xs" align="start">
+                <Text size="sm">{text.agents.secretChangedHint}</Text>
+                <Button size="xs" variant="default" onClick={() => setVersion(secret.version)}>{text.agents.keepMine}</Button>
+              </Stack>
+            </Alert>
+          )}
+          <TextInput
+            label={text.agents.name} description={text.agents.secretRenameHint} spellCheck={false} autoComplete="off" error={submit.fault("name")}
+            value={form.name} onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })}
+          />
+          <PasswordInput
+            label={text.agents.secretNew} description={text.agents.secretNewHint} autoComplete="off" error={submit.fault("value")}
+            value={form.value} onChange={({ currentTarget: { value } }) => setForm({ ...form, value })} visibilityToggleButtonProps={{ "aria-label": text.agents.showTyped }}
+          />
+          <Foot><Button type="submit" loading={submit.busy} disabled={form.name === secret.name && form.value === ""}>{text.agents.replaceSecret}</Button></Foot>
+        </Stack>
+      </form>
+      {asking && (
+        <Confirm title={text.agents.replaceTitle(secret.name)} button={text.agents.replaceSecret} close={() => setAsking(false)} work={async () => submit.onSubmit()}>
+          {text.agents.replaceHint}
+        </Confirm>
+      )}
+    </>
   );
 }

@@ -1,12 +1,12 @@
 import { Badge } from "@mantine/core";
-import { IconAlertTriangle, IconCheck, IconClock, IconPencil, IconPlayerPause } from "@tabler/icons-react";
+import { IconAlertTriangle, IconCheck, IconClock, IconPencil, IconPlayerPause, IconPlayerStop } from "@tabler/icons-react";
 import { useText } from "../text";
-import type { statuses } from "./address";
+import { isObject } from "./value";
 
 const ofAgents = {
   runnable: { color: "canopy", icon: IconCheck },
   unpublished: { color: "gray", icon: IconPencil },
-  disabled: { color: "gray", icon: IconPlayerPause },
+  disabled: { color: "gray", icon: IconPlayerPause, IconPlayerStop },
 } as const;
 
 /** Whether an agent can be run, and why not. */
@@ -21,11 +21,18 @@ const ofRuns = {
   running: { color: "blue", icon: IconClock },
   finished: { color: "canopy", icon: IconCheck },
   failed: { color: "red", icon: IconAlertTriangle },
+  cancelled: { color: "gray", icon: IconPlayerStop },
 } as const;
 
+/** How a run stands. To the platform one that was cancelled has failed, for that reason. */
+export function stateOf({ status, error }: { status: "running" | "finished" | "failed"; error: unknown }): keyof typeof ofRuns {
+  return status === "failed" && isObject(error) && error.code === "cancelled" ? "cancelled" : status;
+}
+
 /** How far a run is. */
-export function RunState({ status }: { status: (typeof statuses)[number] }) {
+export function RunState({ of: run }: { of: Parameters<typeof stateOf>[0] }) {
   const { text } = useText();
-  const { color, icon: Icon } = ofRuns[status];
-  return <Badge variant="light" color={color} tt="none" leftSection={<Icon size={12} aria-hidden />} flex="none">{text.agents.statuses[status]}</Badge>;
+  const state = stateOf(run);
+  const { color, icon: Icon } = ofRuns[state];
+  return <Badge variant="light" color={color} tt="none" leftSection={<Icon size={12} aria-hidden />} flex="none">{text.agents.statuses[state]}</Badge>;
 }

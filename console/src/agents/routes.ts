@@ -35,6 +35,7 @@ const agent = createRoute({
 export const agentRoutes = [
   list.addChildren([
     createRoute({ getParentRoute: () => list, path: "/new", component: lazyRouteComponent(() => import("./Create"), "Create") }),
+    createRoute({ getParentRoute: () => list, path: "/deleted", component: lazyRouteComponent(() => import("./DeletedAgents"), "DeletedAgents") }),
   ]),
   runs.addChildren([
     createRoute({ getParentRoute: () => runs, path: "/$jobKey", component: lazyRouteComponent(() => import("./RunPanel"), "RunPanel") }),

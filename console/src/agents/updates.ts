@@ -1,26 +1,16 @@
 import type { Cache, UpdatesConfig } from "@urql/exchange-graphcache";
-import { forget, staleQueries } from "../graph/stale";
-
-/** Has what the caller's own company has asked for again. */
-function ofCompany(cache: Cache, ...fields: string[]): void {
-  const me = cache.resolve("Query", "me");
-  const company = typeof me === "string" ? cache.resolve(me, "customer") : undefined;
-  if (typeof company === "string") forget(cache, company, fields);
-}
+import { forget, forgetOfCompanies, staleQueries } from "../graph/stale";
 
 /** Has the lists of agents asked for again, those of every company that was looked at. */
 function listed(_: unknown, __: unknown, cache: Cache): void {
-  ofCompany(cache, "agents");
-  for (const { fieldName, fieldKey } of cache.inspectFields("Query")) {
-    const company = fieldName === "customer" ? cache.resolve("Query", fieldKey) : undefined;
-    if (typeof company === "string") forget(cache, company, ["agents"]);
-  }
+  forgetOfCompanies(cache, "agents");
   forget(cache, "Query", ["search"]);
 }
 
 /** Has asked for again what depends on whether an agent is there. */
 function there(result: unknown, args: unknown, cache: Cache): void {
   listed(result, args, cache);
+  forgetOfCompanies(cache, "deletedAgents");
   forget(cache, "Query", ["agent", "runs", "run"]);
 }
 
@@ -38,10 +28,10 @@ export const agentUpdates: UpdatesConfig[string] = {
   disableAgent: listed,
   deleteAgent: there,
   restoreAgent: there,
-  createSecret: (_, __, cache) => ofCompany(cache, "secrets"),
-  updateSecret: (_, __, cache) => ofCompany(cache, "secrets"),
-  deleteSecret: (_, __, cache) => ofCompany(cache, "secrets", "deletedSecrets"),
-  restoreSecret: (_, __, cache) => ofCompany(cache, "secrets", "deletedSecrets"),
+  createSecret: (_, __, cache) => forgetOfCompanies(cache, "secrets"),
+  updateSecret: (_, __, cache) => forgetOfCompanies(cache, "secrets"),
+  deleteSecret: (_, __, cache) => forgetOfCompanies(cache, "secrets", "deletedSecrets"),
+  restoreSecret: (_, __, cache) => forgetOfCompanies(cache, "secrets", "deletedSecrets"),
   startRun: staleQueries("runs"),
   cancelRun: staleQueries("runs"),
 };

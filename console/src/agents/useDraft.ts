@@ -33,7 +33,10 @@ export interface Draft {
 export function useDraft(agent: WholeAgent, again: () => void): Draft {
   const { text } = useText();
   const saveAgent = useChange(SaveAgent);
-  const { say } = useNotices();
+  const { say, offer } = useNotices();
+  // What was dropped can be had back as long as this is shown.
+  const forget = useRef<() => void>(undefined);
+  useEffect(() => () => forget.current?.(), []);
   const saved = written(agent.draft);
   const [base, setBase] = useState({ source: saved, version: agent.version });
   const [source, setSource] = useState(saved);
@@ -90,6 +93,10 @@ export function useDraft(agent: WholeAgent, again: () => void): Draft {
     reset: () => {
       setBase({ source: saved, version: agent.version });
       write(saved);
+      forget.current = offer(text.agents.dropped, async () => {
+        setBase(base);
+        write(source);
+      });
     },
     keepMine: () => {
       setBase({ source: saved, version: agent.version });

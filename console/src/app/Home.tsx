@@ -6,6 +6,7 @@ import { useText } from "../text";
 import { PageHead } from "../ui/Page";
 import { entriesFor } from "./areas";
 
+const OwnRights = lazy(() => import("./OwnRights").then(({ OwnRights }) => ({ default: OwnRights })));
 const FirstSteps = lazy(() => import("./FirstSteps").then(({ FirstSteps }) => ({ default: FirstSteps })));
 
 /** The first page: who one is, and where one can go. */
@@ -13,11 +14,10 @@ export function Home() {
   const { text } = useText();
   const me = useMe();
   const entries = entriesFor(me);
-  const role = me.grants[0]?.roleName;
   return (
     <Stack>
       <PageHead title={text.app.welcome(me.user.firstName || me.email)} />
-      <Text c="dimmed">{role ? text.app.role(role, me.customer.name) : text.app.noAccess}</Text>
+      {me.grants.length === 0 ? <Text c="dimmed">{text.app.noAccess}</Text> : <Suspense><OwnRights /></Suspense>}
       <Suspense><FirstSteps /></Suspense>
       <Group>
         {entries.map(({ to, label, icon: Icon }) => (

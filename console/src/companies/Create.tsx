@@ -9,7 +9,10 @@ import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
-import { CreateCompany, Regions, Room } from "./companies.gql";
+import { CreateCompany, Regions, Room, type RoomResult } from "./companies.gql";
+import { forbidding, stock } from "./place";
+
+type Below = NonNullable<RoomResult["customer"]>;
 
 const empty = {
   name: "", regionId: "", email: "", firstName: "", lastName: "", canAddCustomers: false, descendantsCanAdd: false, tenant: true, assistant: true, builder: true,
@@ -23,6 +26,7 @@ export function Create() {
   const [form, setForm] = useState(empty);
   const { data: regions, error: noRegions, again } = useAsk(Regions, {});
   const { data: room } = useAsk(Room, { id: companyId });
+  const forbids = room?.customer && forbidding(room.customer);
   const create = useChange(CreateCompany);
   const close = () => navigate({ to: "/companies/$companyId", params: { companyId }, search: true });
   const regionId = form.regionId || regions?.regions[0]?.id || "";
@@ -67,7 +71,10 @@ export function Create() {
               <Checkbox label={text.companies.builder} description={text.companies.builderHint} {...flag("builder")} />
             </Stack>
           </Fieldset>
-          <Switch label={text.companies.canAdd} description={text.companies.canAddHint} {...flag("canAddCustomers")} />
+          <Switch
+            label={text.companies.canAdd} {...flag("canAddCustomers")}
+            description={form.canAddCustomers && forbids ? text.companies.canAddForbidden(forbids.name) : text.companies.canAddHint}
+          />
           <Switch label={text.companies.below} description={text.companies.belowHint} {...flag("descendantsCanAdd")} />
           <Foot>
             <Button type="submit" loading={submit.busy}>{text.companies.createButton}</Button>
@@ -79,14 +86,21 @@ export function Create() {
   );
 }
 
-/** Where it will be, and what it counts against. */
-function Below({ room: { name, usage } }: { room: { name: string; usage: readonly { name: string; used: number; limit: number | null }[] } }) {
+/** Where it will be, and what it counts against: what there is of what may be. */
+function Below({ room: { name, usage } }: { room: Below }) {
   const { text, format } = useText();
-  const customers = usage.find((one) => one.name === "CUSTOMERS");
+  const bounded = usage.filter((one) => one.limit !== null && stock(one.name));
   return (
-    <Text size="sm" c="dimmed">
-      {text.companies.createBelow(name)} {text.companies.limitsHint(name)}{" "}
-      {customers?.limit != null && text.companies.nearLimit(format.number(customers.used), format.number(customers.limit))}
-    </Text>
+    <Stack gap={4}>
+      <Text size="sm" c="dimmed">{text.companies.createBelow(name)} {bounded.length === 0 ? text.companies.noLimits(name) : text.companies.limitsHint(name)}</Text>
+      {bounded.length > 0 && (
+        <ul aria-label={text.companies.usage} style={{ margin: 0, paddingInlineStart: "1.1rem", fontSize: "var(--mantine-font-size-sm)" }}>
+          {bounded.map((one) => {
+            const write = one.name === "STORAGE_BYTES" ? format.bytes : format.number;
+            return <li key={one.name}>{text.companies.limits[one.name]}: {text.companies.used(write(one.used), write(one.limit!))}{one.used >= one.limit! && `, ${text.companies.full}`}</li>;
+          })}
+        </ul>
+      )}
+    </Stack>
   );
 }

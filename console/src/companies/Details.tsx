@@ -8,6 +8,7 @@ import { Facts } from "../ui/Facts";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { When } from "../ui/When";
+import { Applications } from "./Applications";
 import { Company, MayGrow } from "./companies.gql";
 import type { Whole } from "./company";
 import { Fate } from "./Fate";
@@ -25,7 +26,7 @@ export function Details() {
     <SidePanel key={companyId} title={company?.name ?? text.companies.one} close={() => navigate({ to: "/companies", search: true })}>
       <Stack>
         <Problem error={error} again={again} />
-        {company ? <Shown company={company} /> : !error && <Skeleton height={200} />}
+        {company ? <Shown key={company.id} company={company} /> : !error && <Skeleton height={200} />}
       </Stack>
     </SidePanel>
   );
@@ -66,6 +67,7 @@ function Shown({ company }: { company: Whole }) {
         )}
       </Group>
       {me.can("company.write") && company.databaseId !== me.customer.databaseId && <Fate company={company} />}
+      {me.can("permission.read") && <Applications company={company} />}
       {me.can("company.write") ? <Settings key={company.version} company={company} /> : <Flags company={company} />}
     </>
   );

@@ -1,114 +1,125 @@
 import { List, ScrollArea, Stack, Table, Text, Title } from "@mantine/core";
 import "@mantine/core/styles/Table.css";
-import type { ReactNode } from "react";
 import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
-import { useText } from "../text";
+import { type Text as Words, useText } from "../text";
 import { Problem } from "../ui/Problem";
-import { DefaultLimits, TenantApplication, WhoReaches } from "./companies.gql";
+import { DefaultLimits } from "./companies.gql";
 import { type Bound, boundsOf, changeOfReach, type Limit, mayCreate, type Mover, type Place } from "./place";
+import { type Reacher, useReach } from "./reach";
 
 interface Moved {
   mover: Mover;
   place: Place;
 }
 
-/** What will be otherwise for a company at another place. */
+/** What will be otherwise for a company at another place, and what stays as it is. */
 export function MoveChanges({ mover, place }: Moved) {
   const { text, format } = useText();
   const { totalCount, totalCountCapped } = mover.descendants;
   const below = totalCountCapped ? text.companies.more(format.number(totalCount)) : format.number(totalCount);
+  const creates = changeOfCreating(text, mover, place);
+  const signsIn = changeOfSigningIn(text, mover, place);
+  const reach = useReach(mover, place);
+  const limits = useBounds(mover, place);
+  const companies = changeOfReach(mover, place);
+  const sameReach = reach ? reach.known && reach.gain.people.length + reach.lose.people.length === 0 : companies.gain.length + companies.lose.length === 0;
+  const { stays } = text.companies;
+  const same = [
+    stays.region(mover.region.name), ...(creates ? [] : [stays.creates]), ...(signsIn ? [] : [stays.signsIn]), ...(sameReach ? [stays.reach] : []), ...(limits.of.length === 0 ? [stays.limits] : []),
+  ];
   return (
     <Stack gap="sm" component="section" aria-label={text.companies.moveChange}>
       <Title order={3} size="h5">{text.companies.moveChange}</Title>
       <List size="sm">
         <List.Item>{text.companies.movePath} {place.path}/{mover.name}</List.Item>
-        <List.Item>{totalCount === 0 ? text.companies.moveAlone : text.companies.moveAlong(totalCount, below)}</List.Item>
-        <Creates mover={mover} place={place} />
-        <SignsIn mover={mover} place={place} />
+        {totalCount > 0 && <List.Item>{text.companies.moveAlong(totalCount, below)}</List.Item>}
+        {creates && <List.Item>{creates}</List.Item>}
+        {signsIn && <List.Item>{signsIn}</List.Item>}
       </List>
-      <Reach mover={mover} place={place} />
-      <Limits mover={mover} place={place} />
+      <Problem error={reach?.error} again={reach?.again} />
+      {reach ? (
+        <>
+          <People title={text.companies.moveGain} of={reach.gain.people} more={reach.gain.more} />
+          <People title={text.companies.moveLose} of={reach.lose.people} more={reach.lose.more} />
+        </>
+      ) : (
+        <>
+          <Reachers title={text.companies.moveGain} of={companies.gain} />
+          <Reachers title={text.companies.moveLose} of={companies.lose} />
+        </>
+      )}
+      <Limits mover={mover} {...limits} />
+      <Text size="sm" c="dimmed">{text.companies.moveStays(new Intl.ListFormat(document.documentElement.lang).format(same))}</Text>
     </Stack>
   );
 }
 
-function Creates({ mover, place }: Moved) {
-  const { text } = useText();
+/** What changes of whether it may create companies, in words; nothing where that stays. */
+function changeOfCreating({ companies }: Words, mover: Mover, place: Place): string | undefined {
   const { may, by } = mayCreate(mover, place);
-  const now = mover.effectiveCanAddCustomers;
-  if (may === now) return <List.Item>{may ? text.companies.moveCreates : text.companies.moveCreatesNot}</List.Item>;
-  return <List.Item>{may ? text.companies.moveMayCreate : text.companies.moveMayNotCreate(by)}</List.Item>;
+  if (may === mover.effectiveCanAddCustomers) return undefined;
+  return may ? companies.moveMayCreate : companies.moveMayNotCreate(by);
 }
 
-/** Where its people sign in, here and there. */
-function SignsIn({ mover, place }: Moved) {
-  const { text } = useText();
+/** What changes of where its people sign in, in words; nothing where that stays. */
+function changeOfSigningIn({ companies }: Words, mover: Mover, place: Place): string | undefined {
   const names = (of: readonly { name: string }[]) => of.map(({ name }) => name).join(", ");
-  if (mover.own.length > 0) return <List.Item>{text.companies.moveSignsInOwn(names(mover.own))}</List.Item>;
   const [here, there] = [mover.serving, place.serving];
-  if (here.length === there.length && here.every(({ id }) => there.some((one) => one.id === id))) {
-    return <List.Item>{here.length === 0 ? text.companies.moveSignsInNowhere : text.companies.moveSignsInSame(names(here))}</List.Item>;
-  }
-  return <List.Item>{there.length === 0 ? text.companies.moveSignsInNoMore(names(here)) : text.companies.moveSignsIn(names(there), names(here))}</List.Item>;
+  if (mover.own.length > 0 || (here.length === there.length && here.every(({ id }) => there.some((one) => one.id === id)))) return undefined;
+  return there.length === 0 ? companies.moveSignsInNoMore(names(here)) : companies.moveSignsIn(names(there), names(here));
 }
 
-/** Who gains it, and who loses it. */
-function Reach({ mover, place }: Moved) {
-  const { text } = useText();
-  const me = useMe();
-  const mayRead = me.can("permission.read");
-  const { data, error, again } = useAsk(TenantApplication, {}, { pause: !mayRead });
-  const tenant = data?.applications.find(({ code }) => code === "tenant")?.id;
-  const { gain, lose } = changeOfReach(mover, place);
-  const of = (companies: readonly { id: string; name: string }[], title: string, none: string) => (
+// So many are named; of the others it is said how many they are.
+const named = 5;
+
+/** Who gains or loses it, by the role that is why. */
+function People({ title, of, more }: { title: string; of: readonly Reacher[]; more: boolean }) {
+  const { text, format } = useText();
+  if (of.length === 0) return null;
+  const rest = format.number(of.length - named);
+  return (
     <div>
       <Text size="sm" fw={600}>{title}</Text>
-      {companies.length === 0 ? <Text size="sm">{none}</Text> : (
-        <List size="sm">
-          {companies.map((company) => <List.Item key={company.id}>{tenant ? <Who company={company} tenant={tenant} /> : text.companies.reachOf(company.name)}</List.Item>)}
-        </List>
-      )}
+      <List size="sm">
+        {of.slice(0, named).map(({ id, user, role, account }) => <List.Item key={id}>{text.companies.reacher(user.name || user.email, role.name, account.customer.name)}</List.Item>)}
+        {(of.length > named || more) && <List.Item>{text.companies.reachMore(more ? text.companies.more(rest) : rest)}</List.Item>}
+      </List>
     </div>
   );
+}
+
+/** The companies whose people gain or lose it, for those who may not see who that is. */
+function Reachers({ title, of }: { title: string; of: readonly { id: string; name: string }[] }) {
+  const { text } = useText();
+  if (of.length === 0) return null;
   return (
-    <>
-      <Problem error={error} again={again} />
-      {of(gain, text.companies.moveGain, text.companies.moveGainNobody)}
-      {of(lose, text.companies.moveLose, text.companies.moveLoseNobody)}
-    </>
+    <div>
+      <Text size="sm" fw={600}>{title}</Text>
+      <List size="sm">{of.map(({ id, name }) => <List.Item key={id}>{text.companies.reachOf(name)}</List.Item>)}</List>
+    </div>
   );
 }
 
-/** How many people may do something in tenant management of a company, the first of them by name. */
-function Who({ company: { id, name }, tenant }: { company: { id: string; name: string }; tenant: string }): ReactNode {
-  const { text, format } = useText();
-  const { data, error, again } = useAsk(WhoReaches, { id, tenant });
-  if (error && !data) return <Problem error={error} again={again} />;
-  if (!data) return text.companies.reachOf(name);
-  const { totalCount, totalCountCapped, nodes } = data.permissions;
-  if (totalCount === 0) return text.companies.reachNobody(name);
-  const people = nodes.map(({ user, role }) => `${user.name || user.email} (${role.name})`).join(", ");
-  return text.companies.reachPeople(totalCount, totalCountCapped ? text.companies.more(format.number(totalCount)) : format.number(totalCount), name, people, totalCount > nodes.length);
-}
-
-/** What is limited otherwise there, and what goes along. */
-function Limits({ mover, place }: Moved) {
-  const { text } = useText();
+/** What is limited otherwise there. Right below the root the platform's defaults hold, which its own people may read. */
+function useBounds(mover: Mover, place: Place) {
   const me = useMe();
-  // Right below the root the platform's defaults hold, which its own people may read.
   const below = place.level === 0;
   const asks = below && me.customer.level === 0 && me.can("audit.read");
   const { data, error, again } = useAsk(DefaultLimits, {}, { pause: !asks });
-  const of = boundsOf(mover, place, data?.operations.defaultLimits);
-  const leaves = of.some(({ today }) => today.by === "default");
+  return { of: boundsOf(mover, place, data?.operations.defaultLimits), unknown: below && !asks, error, again };
+}
+
+/** What is limited otherwise there, and what goes along. */
+function Limits({ mover, of, unknown, error, again }: { mover: Mover } & ReturnType<typeof useBounds>) {
+  const { text } = useText();
   return (
     <div>
       <Problem error={error} again={again} />
-      {of.length === 0 ? <Text size="sm">{text.companies.moveLimitsSame}</Text> : <Bounds of={of} />}
-      {mover.usage.some(({ own }) => own !== null) && <Text size="xs" c="dimmed">{text.companies.moveOwnLimits}</Text>}
-      {leaves && <Text size="xs" c="dimmed">{text.companies.moveDefaults}</Text>}
-      {below && !asks && <Text size="xs" c="dimmed">{text.companies.moveDefaultsThere}</Text>}
+      {of.length > 0 && <Bounds of={of} />}
+      {of.length > 0 && mover.usage.some(({ own }) => own !== null) && <Text size="xs" c="dimmed">{text.companies.moveOwnLimits}</Text>}
+      {of.some(({ today }) => today.by === "default") && <Text size="xs" c="dimmed">{text.companies.moveDefaults}</Text>}
+      {unknown && <Text size="xs" c="dimmed">{text.companies.moveDefaultsThere}</Text>}
     </div>
   );
 }

@@ -19,18 +19,32 @@ function chain({ id, ancestors }: { id: string; ancestors: readonly { id: string
   return [...ancestors.map((one) => one.id), id];
 }
 
-/** The companies that stand above it at one place alone; whoever may do something there gains it, or loses it. */
-export function changeOfReach(mover: Mover, place: Place): { gain: readonly { id: string; name: string }[]; lose: readonly { id: string; name: string }[] } {
+interface Named {
+  id: string;
+  name: string;
+}
+
+/**
+ * The companies that stand above it at one place alone: whoever may do something there gains it, or loses it. And those by which one reaches
+ * it at both, as far as they are in sight: itself among them.
+ */
+export function changeOfReach(mover: Mover, place: Place): { gain: readonly Named[]; lose: readonly Named[]; stay: readonly Named[] } {
   const now = mover.ancestors;
   const then = [...place.ancestors, place];
-  const missing = (of: readonly { id: string; name: string }[], from: readonly { id: string }[]) => of.filter(({ id }) => !from.some((one) => one.id === id));
-  return { gain: missing(then, now), lose: missing(now, then) };
+  const missing = (of: readonly Named[], from: readonly Named[]) => of.filter(({ id }) => !from.some((one) => one.id === id));
+  const both = now.filter(({ id, customer }) => customer && then.some((one) => one.id === id));
+  return { gain: missing(then, now), lose: missing(now, then), stay: [...both, mover] };
+}
+
+/** The company that does not let those below a place create companies: itself, or one above it in sight. */
+export function forbidding(place: Pick<Place, "name" | "descendantsCanAdd" | "ancestors">): { name: string } | undefined {
+  const above = [...place.ancestors.flatMap(({ customer }) => (customer ? [customer] : [])), place];
+  return above.find(({ descendantsCanAdd }) => !descendantsCanAdd);
 }
 
 /** Whether it may create companies at a place, and the company that forbids it there. What is above reach is the same at both places. */
 export function mayCreate(mover: Mover, place: Place): { may: boolean; by: string | undefined } {
-  const above = [...place.ancestors.flatMap(({ customer }) => (customer ? [customer] : [])), place];
-  const by = above.find(({ descendantsCanAdd }) => !descendantsCanAdd);
+  const by = forbidding(place);
   // Forbidden today by nobody in sight: by somebody beyond, who is above the new place, too.
   const beyond = mover.canAddCustomers && !mover.effectiveCanAddCustomers && mover.ancestors.every(({ customer }) => customer?.descendantsCanAdd !== false);
   return { may: mover.canAddCustomers && !by && !beyond, by: by?.name };
@@ -64,12 +78,13 @@ export function boundsOf(mover: Mover, place: Place, defaults: Defaults): Bound[
     if (!of) return [];
     const today = limitToday(mover, now);
     const there = tightest(limitOf(of), ownAt(place, now, defaults));
-    if (today.limit === there.limit && sameSource(today.by, there.by)) return [];
     // A company that is above both places counts it already.
     const counted = of.limitedBy === null || above.has(of.limitedBy.id);
     const full = of.limit !== null && !counted && of.used + now.used > of.limit;
     const tooMuch = there.by === "default" && there.limit !== null && now.used > there.limit;
-    return [{ name: now.name, brings: now.used, today, there, over: stock(now.name) && (full || tooMuch) }];
+    const over = stock(now.name) && (full || tooMuch);
+    // The same number is the same limit, whoever has set it, as long as there is room.
+    return today.limit === there.limit && !over ? [] : [{ name: now.name, brings: now.used, today, there, over }];
   });
 }
 
@@ -92,10 +107,6 @@ function ownAt(place: Place, { name, own }: Used, defaults: Defaults): Limit | u
 /** Of equal limits the nearest counts. */
 function tightest(above: Limit, own: Limit | undefined): Limit {
   return own && own.limit !== null && (above.limit === null || own.limit <= above.limit) ? own : above;
-}
-
-function sameSource(a: Limit["by"], b: Limit["by"]): boolean {
-  return a === b || (typeof a === "object" && typeof b === "object" && a.name === b.name);
 }
 
 /** Whether what is limited is there to stay, and not what is done in a time. */

@@ -1,13 +1,14 @@
 import { Button, Fieldset, NativeSelect, Stack, Switch, Textarea, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
 import "@mantine/core/styles/Switch.css";
-import { type ChangeEvent, useState } from "react";
-import { useChange } from "../graph/hooks";
+import { type ChangeEvent, type FormEvent, useState } from "react";
+import { useAsk, useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { Confirm } from "../ui/Confirm";
 import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
-import { UpdateContext } from "./contexts.gql";
+import { Kept, UpdateContext } from "./contexts.gql";
 import type { Whole } from "./Context";
 import { modes } from "./address";
 
@@ -40,54 +41,82 @@ export function SettingsForm({ context }: { context: Whole }) {
   const was = formOf(context);
   const [form, setForm] = useState(was);
   const update = useChange(UpdateContext);
-  const { offer } = useNotices();
+  const { say, offer } = useNotices();
+  const [asking, setAsking] = useState(false);
+  const forgets = was.logsQueries === "true" && form.logsQueries === "false";
   const submit = useSubmit(async () => {
     await update({ input: { id: context.id, ...inputOf(form, was), ifVersion: context.version } });
-    offer(text.ui.saved, () => update({ input: { id: context.id, ...inputOf(was, form) } }));
+    // What was asked is gone, whatever is taken back.
+    const before = forgets ? { ...was, logsQueries: form.logsQueries } : was;
+    const back = () => update({ input: { id: context.id, ...inputOf(before, form) } });
+    if (!forgets) offer(text.ui.saved, back);
+    else if (JSON.stringify(before) === JSON.stringify(form)) say(t.forgotten);
+    else offer(t.forgottenAndSaved, back);
   });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    if (forgets) setAsking(true);
+    else submit.onSubmit(event);
+  };
   const field = (name: keyof Form) => ({
     name, value: form[name], error: submit.fault(name), withAsterisk: false,
     onChange: ({ currentTarget: { value } }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>) => setForm({ ...form, [name]: value }),
   });
   const numeric = (name: keyof Form, min: number, max: number) => ({ ...field(name), type: "number", required: true, min, max, step: max === 1 ? "any" : 1, styles: { input: { maxWidth: "12rem" } } });
+  // The dialog stands beside the form: what is sent in it is not sent in this one.
   return (
-    <form onSubmit={submit.onSubmit}>
-      <Stack>
-        <Problem error={submit.rest(...Object.keys(was))} />
-        <Fieldset legend={t.whatItIs}>
-          <Stack>
-            <TextInput label={t.name} description={t.nameHint} required {...field("name")} />
-            <TextInput label={t.caption} description={t.captionHint} {...field("caption")} />
-            <Textarea label={t.instructions} description={t.instructionsHint} rows={4} {...field("description")} />
-            <Textarea label={t.starters} description={t.startersHint} rows={4} {...field("starterPrompts")} />
-          </Stack>
-        </Fieldset>
-        <Fieldset legend={t.finding}>
-          <Stack>
-            <TextInput label={t.topN} description={t.topNHint} {...numeric("topN", 1, 100)} />
-            <TextInput label={t.threshold} description={t.thresholdHint} {...numeric("scoreThreshold", 0, 1)} />
-            <NativeSelect label={t.mode} description={t.modeHint} w="fit-content" data={modes.map((value) => ({ value, label: t.modes[value] }))} {...field("searchMode")} />
-            <TextInput label={t.weight} description={t.weightHint} {...numeric("denseWeight", 0, 1)} />
-          </Stack>
-        </Fieldset>
-        <Fieldset legend={t.readingDocuments}>
-          <Stack>
-            <TextInput label={t.chunkSize} description={t.chunkSizeHint} {...numeric("chunkSize", 16, 8192)} />
-            <TextInput label={t.overlap} description={t.overlapHint} {...numeric("overlap", 0, 1)} />
-            <TextInput label={t.model} description={t.modelHint} required spellCheck={false} {...field("embeddingModel")} />
-          </Stack>
-        </Fieldset>
-        <Fieldset legend={t.questions}>
-          <Switch
-            label={t.logsQueries} description={t.logsQueriesHint} checked={form.logsQueries === "true"}
-            onChange={({ currentTarget: { checked } }) => setForm({ ...form, logsQueries: String(checked) })}
-          />
-        </Fieldset>
-        <Fieldset legend={t.tools}>
-          <Textarea label={t.toolsJson} description={t.toolsHint} rows={4} styles={{ input: { fontFamily: "monospace" } }} spellCheck={false} {...field("toolsJson")} />
-        </Fieldset>
-        <Button type="submit" w="fit-content" loading={submit.busy} disabled={JSON.stringify(form) === JSON.stringify(was)}>{text.ui.save}</Button>
-      </Stack>
-    </form>
+    <>
+      <form onSubmit={onSubmit}>
+        <Stack>
+          <Problem error={submit.rest(...Object.keys(was))} />
+          <Fieldset legend={t.whatItIs}>
+            <Stack>
+              <TextInput label={t.name} description={t.nameHint} required {...field("name")} />
+              <TextInput label={t.caption} description={t.captionHint} {...field("caption")} />
+              <Textarea label={t.instructions} description={t.instructionsHint} rows={4} {...field("description")} />
+              <Textarea label={t.starters} description={t.startersHint} rows={4} {...field("starterPrompts")} />
+            </Stack>
+          </Fieldset>
+          <Fieldset legend={t.finding}>
+            <Stack>
+              <TextInput label={t.topN} description={t.topNHint} {...numeric("topN", 1, 100)} />
+              <TextInput label={t.threshold} description={t.thresholdHint} {...numeric("scoreThreshold", 0, 1)} />
+              <NativeSelect label={t.mode} description={t.modeHint} w="fit-content" data={modes.map((value) => ({ value, label: t.modes[value] }))} {...field("searchMode")} />
+              <TextInput label={t.weight} description={t.weightHint} {...numeric("denseWeight", 0, 1)} />
+            </Stack>
+          </Fieldset>
+          <Fieldset legend={t.readingDocuments}>
+            <Stack>
+              <TextInput label={t.chunkSize} description={t.chunkSizeHint} {...numeric("chunkSize", 16, 8192)} />
+              <TextInput label={t.overlap} description={t.overlapHint} {...numeric("overlap", 0, 1)} />
+              <TextInput label={t.model} description={t.modelHint} required spellCheck={false} {...field("embeddingModel")} />
+            </Stack>
+          </Fieldset>
+          <Fieldset legend={t.questions}>
+            <Switch
+              label={t.logsQueries} description={t.logsQueriesHint} checked={form.logsQueries === "true"}
+              onChange={({ currentTarget: { checked } }) => setForm({ ...form, logsQueries: String(checked) })}
+            />
+          </Fieldset>
+          <Fieldset legend={t.tools}>
+            <Textarea label={t.toolsJson} description={t.toolsHint} rows={4} styles={{ input: { fontFamily: "monospace" } }} spellCheck={false} {...field("toolsJson")} />
+          </Fieldset>
+          <Button type="submit" w="fit-content" loading={submit.busy} disabled={JSON.stringify(form) === JSON.stringify(was)}>{text.ui.save}</Button>
+        </Stack>
+      </form>
+      {asking && <Forget context={context} close={() => setAsking(false)} work={async () => submit.onSubmit()} />}
+    </>
+  );
+}
+
+/** Says what is lost where a context no longer keeps what is asked of it. */
+function Forget({ context: { id, name }, close, work }: { context: Whole; close: () => void; work: () => Promise<void> }) {
+  const { text, format } = useText();
+  const { data } = useAsk(Kept, { id });
+  const kept = data?.context?.all.totalCount;
+  return (
+    <Confirm title={text.contexts.forgetTitle(name)} button={text.contexts.forgetButton} close={close} work={work}>
+      {text.contexts.forgetHint(kept, format.number(kept ?? 0))}
+    </Confirm>
   );
 }

@@ -11,3 +11,12 @@ export function forget(cache: Cache, key: string, fields: readonly string[]): vo
     if (fields.includes(fieldName)) cache.invalidate(key, fieldKey);
   }
 }
+
+/** Has fields of companies asked for again: of the caller's own, and of each that was looked at. */
+export function forgetOfCompanies(cache: Cache, ...fields: string[]): void {
+  for (const { fieldName, fieldKey } of cache.inspectFields("Query")) {
+    const found = fieldName === "me" || fieldName === "customer" ? cache.resolve("Query", fieldKey) : undefined;
+    const company = fieldName === "me" && typeof found === "string" ? cache.resolve(found, "customer") : found;
+    if (typeof company === "string") forget(cache, company, fields);
+  }
+}

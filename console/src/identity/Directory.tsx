@@ -1,15 +1,16 @@
-import { Alert, Button, Code, Group, NativeSelect, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { Button, NativeSelect, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
+import { RightNames } from "../session/RightNames";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Confirm } from "../ui/Confirm";
-import { CopyText } from "../ui/CopyText";
 import { Empty } from "../ui/Empty";
 import { Facts } from "../ui/Facts";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
+import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
 import { useSubmit } from "../ui/useSubmit";
 import { When } from "../ui/When";
@@ -34,18 +35,10 @@ export function NewDirectory() {
   return (
     <SidePanel title={text.identity.createToken} close={close}>
       {token !== undefined ? (
-        <Stack>
-          <Alert title={text.identity.tokenTitle} role="status">
-            <Stack gap="xs">
-              <Text size="sm">{text.identity.tokenHint}</Text>
-              <Text size="sm">{text.identity.baseUrl}</Text>
-              <Group gap="xs"><Code style={{ overflowWrap: "anywhere" }}>{url}</Code><CopyText value={url} label={text.identity.copyUrl} /></Group>
-              <Text size="sm">{text.identity.token}</Text>
-              <Group gap="xs"><Code style={{ overflowWrap: "anywhere" }}>{token}</Code><CopyText value={token} label={text.identity.copyToken} /></Group>
-            </Stack>
-          </Alert>
-          <Button w="fit-content" onClick={close}>{text.keys.kept}</Button>
-        </Stack>
+        <ShownOnce
+          title={text.identity.tokenTitle} hint={text.identity.tokenHint} kept={text.ui.secretKept} done={() => void close()}
+          values={[[text.identity.baseUrl, url, text.identity.copyUrl], [text.identity.token, token, text.identity.copyToken]]}
+        />
       ) : (
         <form onSubmit={submit.onSubmit}>
           <Stack>
@@ -88,7 +81,7 @@ export function Directory() {
             [text.identity.lastUsed, <When key="used" at={token.lastUsedAt} never={text.identity.unused} />],
             [text.identity.lastChanged, <When key="changed" at={token.lastChangedAt} never={text.identity.unchanged} />],
             [text.keys.actsAs, token.createdBy?.name || token.createdBy?.email || "–"],
-            [text.keys.rights, token.features.join(", ")],
+            [text.keys.rights, <RightNames key="rights" of={token.features} />],
             [text.keys.createdAt, <When key="created" at={token.createdAt} />],
             [text.keys.expiresAt, <When key="expires" at={token.expiresAt} />],
           ]} />

@@ -170,7 +170,7 @@ function Form({ provider, roles, save }: { provider?: OneProvider; roles: Provid
         />
         <NativeSelect
           label={text.identity.role} description={text.identity.roleHint} error={submit.fault("defaultRoleId")} value={form.role}
-          data={[{ value: "", label: text.identity.noRole }, ...roles.filter(({ isOwner }) => !isOwner).map(({ id, name, application }) => ({ value: id, label: `${application.code}: ${name}` }))]}
+          data={[{ value: "", label: text.identity.noRole }, ...roles.filter(({ isOwner }) => !isOwner).map(({ id, name, application }) => ({ value: id, label: text.people.roleIn(name, application.name) }))]}
           onChange={({ currentTarget: { value } }) => setForm({ ...form, role: value })}
         />
         {provider && (

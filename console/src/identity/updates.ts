@@ -1,14 +1,7 @@
 import type { Cache, UpdatesConfig } from "@urql/exchange-graphcache";
-import { forget } from "../graph/stale";
+import { forgetOfCompanies } from "../graph/stale";
 
-/** Has what the caller's own company has asked for again. */
-function ofCompany(field: string) {
-  return (_: unknown, __: unknown, cache: Cache) => {
-    const me = cache.resolve("Query", "me");
-    const company = typeof me === "string" ? cache.resolve(me, "customer") : undefined;
-    if (typeof company === "string") forget(cache, company, [field]);
-  };
-}
+const ofCompany = (field: string) => (_: unknown, __: unknown, cache: Cache) => forgetOfCompanies(cache, field);
 
 /** What changes of identity providers and directories make stale. */
 export const identityUpdates: UpdatesConfig[string] = {

@@ -3,16 +3,18 @@ import "@mantine/core/styles/Fieldset.css";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
+import { RightName } from "../session/RightNames";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
+import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
 import { useSubmit } from "../ui/useSubmit";
 import { ActsAs } from "./ActsAs";
 import { useOwns } from "./useOwns";
 import { CreateKey } from "./keys.gql";
-import { Secret, type ShownOnce } from "./Secret";
+import { type Credentials, shownOf } from "./shown";
 
 const lives = [30, 90, 365] as const; // days
 
@@ -25,7 +27,7 @@ export function Create() {
   const navigate = useNavigate();
   const create = useChange(CreateKey);
   const [form, setForm] = useState<{ name: string; days: string; networks: string; features: string[] }>({ name: "", days: "90", networks: "", features: [] });
-  const [secret, setSecret] = useState<ShownOnce>();
+  const [secret, setSecret] = useState<Credentials>();
   const rights = [...new Set(me.grants.flatMap(({ features }) => features))].sort();
   const submit = useSubmit(async () => {
     const networks = form.networks.split(/[\s,]+/).filter(Boolean);
@@ -44,10 +46,7 @@ export function Create() {
   return (
     <SidePanel title={text.keys.create} close={close}>
       {secret ? (
-        <Stack>
-          <Secret of={secret} />
-          <Button w="fit-content" onClick={close}>{text.keys.kept}</Button>
-        </Stack>
+        <ShownOnce title={text.keys.secretTitle} hint={text.keys.secretHint} values={shownOf(secret, text)} kept={text.ui.secretKept} done={() => void close()} />
       ) : (
         <form onSubmit={submit.onSubmit}>
           <Stack>
@@ -65,7 +64,7 @@ export function Create() {
             />
             <Fieldset legend={text.keys.rights}>
               <Checkbox.Group description={user === undefined ? text.keys.rightsHint : text.keys.theirRightsHint} value={form.features} onChange={(features) => setForm({ ...form, features })} aria-label={text.keys.rights}>
-                <Stack gap={6} mt="xs">{rights.map((right) => <Checkbox key={right} size="xs" value={right} label={right} />)}</Stack>
+                <Stack gap={6} mt="xs">{rights.map((right) => <Checkbox key={right} size="xs" value={right} label={<RightName of={right} />} />)}</Stack>
               </Checkbox.Group>
             </Fieldset>
             <Foot>

@@ -2,18 +2,19 @@ import { Alert, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { useChange } from "../graph/hooks";
+import { RightNames } from "../session/RightNames";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { Empty } from "../ui/Empty";
 import { Facts } from "../ui/Facts";
 import { Problem } from "../ui/Problem";
+import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
-import { useNotices } from "../ui/useNotices";
-import { useSubmit } from "../ui/useSubmit";
 import { When } from "../ui/When";
-import { RevokeKey, RotateKey } from "./keys.gql";
-import { Secret, type ShownOnce } from "./Secret";
+import { RevokeKey } from "./keys.gql";
+import { type Made, NewSecret } from "./NewSecret";
+import { shownOf } from "./shown";
 import { useOwns } from "./useOwns";
 import { type ApiKey, useKeys } from "./useKeys";
 
@@ -40,19 +41,23 @@ function Shown({ of: key }: { of: ApiKey }) {
   const { text } = useText();
   const me = useMe();
   const owns = useOwns();
-  const { attempt } = useNotices();
-  const rotate = useChange(RotateKey);
-  const [secret, setSecret] = useState<ShownOnce>();
-  const [revoking, setRevoking] = useState(false);
+  const [secret, setSecret] = useState<Made>();
+  const [asking, setAsking] = useState<"secret" | "revoke">();
+  const done = () => setAsking(undefined);
   const mayChange = me.can("key.write") && (owns || key.user?.id === me.user.id);
   return (
     <Stack>
       {key.revokedAt && <Alert color="red">{text.keys.revokedHint}</Alert>}
-      {secret && <Secret of={secret} />}
+      {secret && (
+        <ShownOnce
+          title={text.keys.secretTitle} values={shownOf(secret, text)} kept={text.ui.secretKept} done={() => setSecret(undefined)}
+          hint={<>{text.keys.secretHint} {Date.parse(secret.graceEndsAt) > Date.now() ? <>{text.keys.oldUntil} <When at={secret.graceEndsAt} />.</> : text.keys.oldEnded}</>}
+        />
+      )}
       <Facts of={[
         [text.keys.clientId, key.clientId],
         [text.keys.actsAs, key.user?.name || key.user?.email || "–"],
-        [text.keys.rights, key.features?.join(", ") ?? text.keys.allRights],
+        [text.keys.rights, key.features ? <RightNames key="rights" of={key.features} /> : text.keys.allRights],
         [text.keys.networks, key.allowedAddresses?.join(", ") ?? text.keys.anywhere],
         [text.keys.createdAt, <When key="created" at={key.createdAt} />],
         [text.keys.expiresAt, <When key="expires" at={key.expiresAt} />],
@@ -60,15 +65,13 @@ function Shown({ of: key }: { of: ApiKey }) {
       ]} />
       {mayChange && !key.revokedAt && (
         <Group gap="xs">
-          <Button variant="default" onClick={() => attempt(async () => {
-            const { rotateApiKeySecret } = await rotate({ input: { id: key.id } });
-            if (rotateApiKeySecret) setSecret(rotateApiKeySecret);
-          })}>{text.keys.rotate}</Button>
-          <Button variant="default" c="var(--mantine-color-error)" onClick={() => setRevoking(true)}>{text.keys.revoke}</Button>
+          <Button variant="default" onClick={() => setAsking("secret")}>{text.keys.rotate}</Button>
+          <Button variant="default" c="var(--mantine-color-error)" onClick={() => setAsking("revoke")}>{text.keys.revoke}</Button>
         </Group>
       )}
       {me.can("key.write") && !mayChange && !key.revokedAt && <Text size="sm" c="dimmed">{text.keys.ownersOnly}</Text>}
-      {revoking && <Revoke of={key} close={() => setRevoking(false)} />}
+      {asking === "secret" && <NewSecret of={key} close={done} made={setSecret} />}
+      {asking === "revoke" && <Revoke of={key} close={done} />}
     </Stack>
   );
 }
@@ -76,22 +79,9 @@ function Shown({ of: key }: { of: ApiKey }) {
 function Revoke({ of: { id, name, clientId }, close }: { of: ApiKey; close: () => void }) {
   const { text } = useText();
   const revoke = useChange(RevokeKey);
-  const submit = useSubmit(async () => {
-    await revoke({ input: { id } });
-    close();
-  });
   return (
-    <Dialog title={text.keys.revokeTitle(name || clientId)} close={close}>
-      <form onSubmit={submit.onSubmit}>
-        <Stack>
-          <Text size="sm">{text.keys.revokeHint}</Text>
-          <Problem error={submit.error} />
-          <Group>
-            <Button type="submit" color="red.9" loading={submit.busy}>{text.keys.revoke}</Button>
-            <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <Confirm title={text.keys.revokeTitle(name || clientId)} button={text.keys.revoke} close={close} work={() => revoke({ input: { id } })}>
+      <Text size="sm">{text.keys.revokeHint}</Text>
+    </Confirm>
   );
 }

@@ -1,7 +1,8 @@
-import { Button, Code, NativeSelect, Skeleton, Stack, Text } from "@mantine/core";
+import { Button, NativeSelect, Skeleton, Stack, Text } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
+import { RightNames } from "../session/RightNames";
 import { useText } from "../text";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
@@ -68,7 +69,7 @@ function Form({ user, close }: { user: One; close: () => Promise<void> }) {
               label={text.people.grantRole} description={role?.description} value={role?.id ?? ""} data={roles.map(({ id, name }) => ({ value: id, label: name }))}
               onChange={(event) => setChosen({ ...chosen, role: event.currentTarget.value })}
             />
-            {role && <><Text size="sm" c="dimmed">{text.people.grantAllows}</Text><Code block>{role.features.join("\n")}</Code></>}
+            {role && <><Text size="sm" c="dimmed">{text.people.grantAllows}</Text><RightNames of={role.features} /></>}
           </>
         )}
         <Foot>

@@ -1,7 +1,9 @@
 import { Anchor, List, Skeleton, Stack, Title } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
+import { useMe } from "../session/rights";
 import { useText } from "../text";
+import { Empty } from "../ui/Empty";
 import { Facts } from "../ui/Facts";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
@@ -12,14 +14,17 @@ import { Rights } from "./Rights";
 /** One person. */
 export function Person() {
   const { text } = useText();
+  const me = useMe();
   const { personId } = useParams({ from: "/inside/people/$personId" });
   const navigate = useNavigate();
   const { data, error, again } = useAsk(Ask, { id: personId });
   const user = data?.user;
+  // To all but the root's people somebody out of reach and nobody are the same.
+  const gone = !user && (error?.code === "NOT_FOUND" || (error?.code === "FORBIDDEN" && me.can("user.read")));
   return (
     <SidePanel key={personId} title={user ? user.name || user.email : text.people.one} close={() => navigate({ to: "/people", search: true })}>
       <Stack>
-        <Problem error={error} again={again} />
+        {gone ? <Empty title={text.people.gone} hint={text.people.goneHint} /> : <Problem error={error} again={again} />}
         {!user && !error && <Skeleton height={200} />}
         {user && (
           <>

@@ -1,8 +1,9 @@
-import { Alert, Code, List, NativeSelect, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Alert, List, NativeSelect, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { entriesFor } from "../app/areas";
 import { useAsk } from "../graph/hooks";
+import { RightNames } from "../session/RightNames";
 import { type Granted, has, rights } from "../session/rights";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
@@ -58,9 +59,9 @@ function Seen({ as }: { as: Granted }) {
       <Title order={3} size="h5">{text.people.theirPages}</Title>
       {pages.length === 0 ? <Text size="sm">{text.people.noPages}</Text> : <List size="sm">{[text.app.home, ...pages.map(({ label }) => label(text))].map((page) => <List.Item key={page}>{page}</List.Item>)}</List>}
       <Title order={3} size="h5">{text.people.theyMay}</Title>
-      <Code block aria-label={text.people.theyMay}>{may.join("\n") || "–"}</Code>
+      <RightNames of={may} label={text.people.theyMay} />
       <Title order={3} size="h5">{text.people.theyMayNot}</Title>
-      <Code block aria-label={text.people.theyMayNot}>{rights.filter((right) => !may.includes(right)).join("\n") || "–"}</Code>
+      <RightNames of={rights.filter((right) => !may.includes(right))} label={text.people.theyMayNot} />
     </>
   );
 }

@@ -1,8 +1,9 @@
-import { Badge, Button, Code, Group, Stack, Text, Title } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
+import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useOwns } from "../keys/useOwns";
+import { RightNames } from "../session/RightNames";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Dialog } from "../ui/Dialog";
@@ -29,7 +30,7 @@ export function Rights({ person }: { person: Person }) {
       <Title order={3} size="h5">{text.people.mayDo}</Title>
       <Text size="sm" c="dimmed">{permissions?.length === 0 ? text.people.nothing : text.people.mayDoHint}</Text>
       <Problem error={error} again={again} />
-      {permissions?.map((permission) => <One key={permission.id} permission={permission} personId={person.id} />)}
+      {permissions?.map((permission) => <One key={permission.id} permission={permission} person={person} />)}
       <Group gap="xs">
         {me.can("permission.write") && <Button component={Link} to={`/people/${person.databaseId}/grant`} variant="default">{text.people.grant}</Button>}
         <Button component={Link} to={`/people/${person.databaseId}/preview`} variant="default">{text.people.asTheySee}</Button>
@@ -48,7 +49,7 @@ export function Rights({ person }: { person: Person }) {
   );
 }
 
-function One({ permission: { id, disabled, role, application, account }, personId }: { permission: Permission; personId: string }) {
+function One({ permission: { id, disabled, role, application, account }, person }: { permission: Permission; person: Person }) {
   const { text } = useText();
   const me = useMe();
   const { offer, attempt } = useNotices();
@@ -56,6 +57,10 @@ function One({ permission: { id, disabled, role, application, account }, personI
   const set = useChange(SetGrantDisabled);
   const take = useChange(TakeGrant);
   const why = text.people.because(role.name, application.name, account.customer.name);
+  const turn = async () => {
+    const said = disabled ? text.people.turnedOn : text.people.turnedOff;
+    if (await attempt(() => set({ input: { id, disabled: !disabled } }))) offer(said(person.name || person.email, why), () => set({ input: { id, disabled } }));
+  };
   return (
     <Stack gap={4}>
       <Group gap="xs">
@@ -64,15 +69,15 @@ function One({ permission: { id, disabled, role, application, account }, personI
       </Group>
       <details>
         <summary className="quiet"><Text span size="sm">{role.isOwner ? text.people.everything : text.people.rightsOf(role.features.length)}</Text></summary>
-        <Code block>{role.features.join("\n")}</Code>
+        <RightNames of={role.features} />
       </details>
       {me.can("permission.write") && (
         <Group gap="xs">
-          <Button size="compact-sm" variant="default" aria-label={`${disabled ? text.people.turnOn : text.people.turnOff}: ${why}`} onClick={() => attempt(() => set({ input: { id, disabled: !disabled } }))}>
+          <Button size="compact-sm" variant="default" aria-label={`${disabled ? text.people.turnOn : text.people.turnOff}: ${why}`} onClick={() => void turn()}>
             {disabled ? text.people.turnOn : text.people.turnOff}
           </Button>
           <Button size="compact-sm" variant="default" aria-label={`${text.people.take}: ${why}`} onClick={async () => (await attempt(() => take({ input: { id } })))
-            && offer(text.people.taken, () => give({ input: { accountId: account.id, roleId: role.id, userId: personId } }))}>
+            && offer(text.people.taken, () => give({ input: { accountId: account.id, roleId: role.id, userId: person.id } }))}>
             {text.people.take}
           </Button>
         </Group>
@@ -85,18 +90,21 @@ function One({ permission: { id, disabled, role, application, account }, personI
 function Remove({ person, had, close }: { person: Person; had: readonly Permission[]; close: () => void }) {
   const { text } = useText();
   const { offer } = useNotices();
+  const navigate = useNavigate();
   const remove = useRemoval();
-  const company = person.customers.nodes[0]!;
+  const [company, ...others] = person.customers.nodes;
   const submit = useSubmit(async () => {
-    const undo = await remove(person, company.id, had.filter(({ account }) => account.customer.id === company.id));
+    const undo = await remove(person, company!.id, had.filter(({ account }) => account.customer.id === company!.id));
+    // Who belongs to no other company in sight is not there any more.
+    if (others.length === 0) await navigate({ to: "/people", search: true });
     close();
-    offer(text.people.removed, undo);
+    offer(text.people.removed(person.name || person.email, company!.name), undo);
   });
   return (
     <Dialog title={text.people.removeTitle(person.name || person.email)} close={close}>
       <form onSubmit={submit.onSubmit}>
         <Stack>
-          <Text size="sm">{text.people.removeHint(company.path)}</Text>
+          <Text size="sm">{text.people.removeHint(company!.path)}</Text>
           <Problem error={submit.error} />
           <Group>
             <Button type="submit" color="red.9" loading={submit.busy}>{text.people.remove}</Button>

@@ -1,7 +1,8 @@
-import { Button, Code, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
+import { RightNames } from "../session/RightNames";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Confirm } from "../ui/Confirm";
@@ -54,7 +55,7 @@ function Shown({ role }: { role: Known }) {
         [text.people.roleOf, role.customerId === null ? text.people.everyCompany : text.people.otherCompany],
       ]} />
       <Text size="sm" fw={600}>{text.people.roleAllows}</Text>
-      <Code block>{role.features.join("\n")}</Code>
+      <RightNames of={role.features} label={text.people.roleAllows} />
       <Group><Copy role={role} /></Group>
     </>
   );

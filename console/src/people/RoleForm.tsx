@@ -1,6 +1,7 @@
 import { Button, Checkbox, Fieldset, Stack, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
 import { type ReactNode, useState } from "react";
+import { RightName } from "../session/RightNames";
 import { rightsIn, useMe } from "../session/rights";
 import { useText } from "../text";
 import { Foot } from "../ui/Foot";
@@ -43,7 +44,7 @@ export function RoleForm({ application, values, button, save, before, beside }: 
         <Fieldset legend={text.people.roleAllows}>
           <Checkbox.Group description={text.people.roleAllowsHint} value={form.features} onChange={(features) => setForm({ ...form, features })} aria-label={text.people.roleAllows}>
             <Stack gap={6} mt="xs">
-              {rights.map((right) => <Checkbox key={right} size="xs" value={right} label={right} disabled={!own.includes(right) && !form.features.includes(right)} />)}
+              {rights.map((right) => <Checkbox key={right} size="xs" value={right} label={<RightName of={right} />} disabled={!own.includes(right) && !form.features.includes(right)} />)}
             </Stack>
           </Checkbox.Group>
         </Fieldset>

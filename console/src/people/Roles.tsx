@@ -2,6 +2,7 @@ import { Anchor, Badge, Button, ScrollArea, Skeleton, Stack, Table, Text, Title 
 import { IconCheck, IconPlus } from "@tabler/icons-react";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
+import { RightName } from "../session/RightNames";
 import { rights, useMe } from "../session/rights";
 import { useText } from "../text";
 import { PageHead } from "../ui/Page";
@@ -57,7 +58,7 @@ function Matrix({ name, roles }: { name: string; roles: Role[] }) {
           <Table.Tbody>
             {shown.map((right) => (
               <Table.Tr key={right}>
-                <Table.Th scope="row" fw={400}>{right}</Table.Th>
+                <Table.Th scope="row" fw={400}><RightName of={right} /></Table.Th>
                 {roles.map(({ id, features }) => (
                   <Table.Td key={id}>
                     {features.includes(right) ? <IconCheck size={16} role="img" aria-label={text.people.allowed} /> : <span className="quiet" role="img" aria-label={text.people.notAllowed}>–</span>}

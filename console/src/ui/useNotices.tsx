@@ -7,8 +7,8 @@ import { sentence } from "./Problem";
 export interface Notices {
   /** Says something in a corner of the page. */
   say: (message: string) => void;
-  /** Says what was done, with a button that takes it back. */
-  offer: (message: string, undo: () => Promise<unknown>) => void;
+  /** Says what was done, with a button that takes it back. Gives what takes the words away, where it can't be taken back any more. */
+  offer: (message: string, undo: () => Promise<unknown>) => () => void;
   /** Does something, and says what went wrong with it in a corner of the page; gives whether it went well. */
   attempt: (work: () => Promise<unknown>) => Promise<boolean>;
 }
@@ -34,6 +34,7 @@ export function useNotices(): Notices {
         message: <Group justify="space-between"><span>{message}</span><Button size="xs" variant="default" onClick={() => void attempt(undo).then((done) => done && notifications.hide(id))}>{text.ui.undo}</Button></Group>,
         autoClose: 15_000, ...close,
       });
+      return () => notifications.hide(id);
     },
     attempt,
   };

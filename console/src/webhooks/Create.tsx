@@ -2,11 +2,11 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
 import { useBase } from "./base";
 import { DestinationForm } from "./Form";
 import type { DestinationsSearch } from "./address";
-import { Secret } from "./Secret";
 import { CreateDestination } from "./webhooks.gql";
 
 /** Adds a destination, and shows its secret. */
@@ -21,7 +21,10 @@ export function Create() {
   return (
     <SidePanel title={made ? text.webhooks.added : text.webhooks.add} close={close}>
       {made ? (
-        <Secret secret={made.secret} done={() => navigate({ to: `${base}/destinations/$destinationId`, params: { destinationId: made.destinationId }, search: true })} />
+        <ShownOnce
+          title={text.webhooks.secretTitle} hint={text.webhooks.secretOnce} values={[[text.webhooks.secret, made.secret]]} kept={text.ui.secretKept}
+          done={() => void navigate({ to: `${base}/destinations/$destinationId`, params: { destinationId: made.destinationId }, search: true })}
+        />
       ) : (
         <DestinationForm
           of={{ url: "", name: "", events: null, signing: "SPEC" }} word={text.webhooks.addButton} close={close}

@@ -14,6 +14,7 @@ import { When } from "../ui/When";
 import { useBase } from "./base";
 import { headersOf } from "./headers";
 import { OwnMachine } from "./OwnMachine";
+import { runOf } from "./payload";
 import { DeliveryState } from "./State";
 import { useLive } from "./useLive";
 import { Delivery as Ask, type DeliveryResult, Resend } from "./webhooks.gql";
@@ -41,8 +42,11 @@ export function Delivery() {
 
 function Shown({ delivery }: { delivery: Whole }) {
   const { text } = useText();
+  const me = useMe();
   const base = useBase();
   const { destination } = delivery;
+  // The portal has no runs, and the example of a test has none, either.
+  const run = base === "/webhooks" && me.can("agent.read") && !delivery.test ? runOf(delivery.payload) : undefined;
   return (
     <>
       <Group justify="space-between">
@@ -54,6 +58,7 @@ function Shown({ delivery }: { delivery: Whole }) {
       <Facts of={[
         [text.webhooks.one, destination ? <Anchor key="to" component={Link} to={`${base}/destinations/${destination.databaseId}`} size="sm">{destination.name || destination.url}</Anchor> : text.webhooks.destinationGone],
         [text.webhooks.event, delivery.eventId],
+        ...(run ? [[text.agents.run, <Anchor key="run" component={Link} to={`/agents/runs/${run}`} size="sm">{run}</Anchor>] as const] : []),
         ...(delivery.test ? [[text.webhooks.sentAsTest, text.ui.yes] as const] : []),
         [text.webhooks.written, <When key="written" at={delivery.createdAt} />],
         [text.webhooks.completed, <When key="completed" at={delivery.completedAt} never={text.webhooks.notYet} />],

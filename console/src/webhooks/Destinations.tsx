@@ -27,13 +27,19 @@ export function Destinations() {
   return (
     <div className="split broad">
       <div className="list">
-        <Head at="destinations">{me.can("webhook.write") && <Add>{text.webhooks.add}</Add>}</Head>
+        <Head at="destinations">{me.can("webhook.write") && <><ToDeleted /><Add>{text.webhooks.add}</Add></>}</Head>
         {search.company !== undefined && <Group><CompanyPill id={search.company} back={text.webhooks.ownCompany} remove={() => navigate({ to: `${base}/destinations` })} /></Group>}
         <List company={search.company} />
       </div>
       <Outlet />
     </div>
   );
+}
+
+function ToDeleted() {
+  const { text } = useText();
+  const base = useBase();
+  return <Button renderRoot={(props) => <Link to={`${base}/destinations/deleted`} search={true} {...props} />} variant="subtle">{text.ui.recentlyDeleted}</Button>;
 }
 
 function Add({ children }: { children: string }) {

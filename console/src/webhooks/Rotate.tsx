@@ -1,14 +1,11 @@
-import { Alert, Button, Radio, Stack, Text } from "@mantine/core";
-import "@mantine/core/styles/Radio.css";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
 import { Foot } from "../ui/Foot";
-import { Problem } from "../ui/Problem";
+import { NewSecret } from "../ui/NewSecret";
+import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
-import { useSubmit } from "../ui/useSubmit";
-import { Secret } from "./Secret";
 import { useDestination } from "./useDestination";
 import { RotateSecret } from "./webhooks.gql";
 
@@ -18,39 +15,20 @@ export function Rotate() {
   const { id, to } = useDestination();
   const navigate = useNavigate();
   const rotate = useChange(RotateSecret);
-  const [how, setHow] = useState("overlap");
-  const [secret, setSecret] = useState<string>();
-  const overlap = how === "overlap";
+  const [made, setMade] = useState<{ secret: string; overlap: boolean }>();
   const close = () => navigate(to);
-  const submit = useSubmit(async () => {
+  const make = async (overlap: boolean) => {
     const { rotateWebhookSecret } = await rotate({ input: { id, overlap } });
-    setSecret(rotateWebhookSecret!.secret);
-  });
+    setMade({ secret: rotateWebhookSecret!.secret, overlap });
+  };
   return (
     <SidePanel title={text.webhooks.rotate} close={close}>
-      {secret ? (
-        <Stack>
-          <Text size="sm">{overlap ? text.webhooks.rotatedOverlap : text.webhooks.rotatedNow}</Text>
-          <Secret secret={secret} done={close} />
-        </Stack>
-      ) : (
-        <form onSubmit={submit.onSubmit}>
-          <Stack>
-            <Problem error={submit.error} />
-            <Radio.Group label={text.webhooks.rotateHow} value={how} onChange={setHow}>
-              <Stack gap="xs" mt={4}>
-                <Radio value="overlap" label={text.webhooks.rotateOverlap} description={text.webhooks.rotateOverlapHint} />
-                <Radio value="now" label={text.webhooks.rotateNow} description={text.webhooks.rotateNowHint} />
-              </Stack>
-            </Radio.Group>
-            {!overlap && <Alert color="red">{text.webhooks.rotateNowWarning}</Alert>}
-            <Foot>
-              <Button type="submit" {...(overlap ? {} : { color: "red" })} loading={submit.busy}>{text.webhooks.rotateButton}</Button>
-              <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-            </Foot>
-          </Stack>
-        </form>
-      )}
+      {made ? (
+        <ShownOnce
+          title={text.webhooks.secretTitle} hint={<>{text.webhooks.secretOnce} {made.overlap ? text.webhooks.rotatedOverlap : text.webhooks.rotatedNow}</>}
+          values={[[text.webhooks.secret, made.secret]]} kept={text.ui.secretKept} done={() => void close()}
+        />
+      ) : <NewSecret words={text.webhooks.rotation} close={() => void close()} make={make} foot={(buttons) => <Foot>{buttons}</Foot>} />}
     </SidePanel>
   );
 }

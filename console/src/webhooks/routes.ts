@@ -45,6 +45,7 @@ export function screensBelow<P extends AnyRoute>(parent: P) {
     }),
     destinations.addChildren([
       createRoute({ getParentRoute: () => destinations, path: "/new", component: lazyRouteComponent(() => import("./Create"), "Create") }),
+      createRoute({ getParentRoute: () => destinations, path: "/deleted", component: lazyRouteComponent(() => import("./DeletedDestinations"), "DeletedDestinations") }),
       createRoute({ getParentRoute: () => destinations, path: "/$destinationId", component: lazyRouteComponent(() => import("./Destination"), "Destination") }),
       createRoute({ getParentRoute: () => destinations, path: "/$destinationId/edit", component: lazyRouteComponent(() => import("./Edit"), "Edit") }),
       createRoute({ getParentRoute: () => destinations, path: "/$destinationId/secret", component: lazyRouteComponent(() => import("./Rotate"), "Rotate") }),

@@ -123,6 +123,13 @@ export const contexts: Text["contexts"] = {
   questions: "Gefragtes",
   logsQueries: "Behalten, was gefragt wird",
   logsQueriesHint: "Zeigt allen, die diesen Kontext ändern dürfen, welche Fragen nichts finden: was wann von wem gefragt wurde, die letzten 10.000 aus 30 Tagen. Sagen Sie es denen, die fragen. Ausgeschaltet wird es gelöscht.",
+  forgetTitle: (name) => `Nicht mehr aufheben, was ${name} gefragt wird?`,
+  forgetHint: (kept, shown) =>
+    kept === 0 ? "Es ist noch keine Frage aufgehoben, und von jetzt an wird es keine."
+      : `${kept === undefined ? "Die aufgehobenen Fragen werden" : kept === 1 ? "Die aufgehobene Frage wird" : `Die ${shown} aufgehobenen Fragen werden`} sofort gelöscht. Das lässt sich nicht zurücknehmen: Wieder eingeschaltet, beginnt es von vorn.`,
+  forgetButton: "Speichern und löschen",
+  forgotten: "Gespeichert. Was gefragt wird, wird nicht mehr aufgehoben, und das Aufgehobene ist gelöscht.",
+  forgottenAndSaved: "Gespeichert. Was gefragt wurde, ist für immer gelöscht; „Rückgängig“ nimmt die anderen Änderungen zurück.",
   notKept: "Was gefragt wird, wird nicht behalten",
   notKeptHint: "Ein Kontext kann behalten, was gefragt wird, damit Sie sehen, welche Fragen nichts finden. Das ist zunächst aus, um derer willen, die fragen.",
   toSettings: "Zu den Einstellungen",

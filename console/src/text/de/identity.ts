@@ -60,7 +60,7 @@ export const identity: Text["identity"] = {
   unused: "nie abgeglichen",
   unchanged: "nie etwas geändert",
   end: "Beenden",
-  endHint: "Das Verzeichnis kann nichts mehr tun. Seine Leute bleiben.",
+  endHint: "Das Verzeichnis kann ab seiner nächsten Anfrage nichts mehr tun. Seine Leute bleiben. Das Token lässt sich nicht zurückholen: Soll das Verzeichnis weitermachen, geben Sie ihm zuerst ein neues, und beenden Sie dann dieses.",
   lists: { providers: "Anbieter", directories: "Verzeichnisse" },
   statuses: { PENDING: "noch nicht bewiesen", PROVEN: "bewiesen", GRANTED: "von oben gegeben" },
   removeTitle: (name) => `${name} entfernen?`,

@@ -7,6 +7,7 @@ import { identity } from "./identity";
 import { keys } from "./keys";
 import { operations } from "./operations";
 import { people } from "./people";
+import { rights } from "./rights";
 import { session } from "./session";
 import { problems, ui } from "./ui";
 import { webhooks } from "./webhooks";
@@ -21,6 +22,7 @@ export const de: Text = {
   operations,
   people,
   problems,
+  rights,
   session,
   ui,
   webhooks,

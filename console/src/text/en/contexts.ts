@@ -122,6 +122,13 @@ export const contexts = {
   questions: "Questions",
   logsQueries: "Keep what is asked",
   logsQueriesHint: "Shows which questions find nothing, to all who may change this context: what was asked, when and by whom, the last 10,000 of 30 days. Tell those who ask. Turned off, it is deleted.",
+  forgetTitle: (name: string) => `Keep no longer what is asked of ${name}?`,
+  forgetHint: (kept: number | undefined, shown: string) =>
+    kept === 0 ? "No question is kept yet, and from now on none is."
+      : `${kept === undefined ? "The questions that were kept are" : kept === 1 ? "The question that was kept is" : `The ${shown} questions that were kept are`} deleted at once. This can’t be undone: turned on again, it begins anew.`,
+  forgetButton: "Save, and delete them",
+  forgotten: "Saved. What is asked is no longer kept, and what was kept is deleted.",
+  forgottenAndSaved: "Saved. What was asked is deleted for good; Undo takes the other changes back.",
   notKept: "What is asked is not kept",
   notKeptHint: "A context can keep what is asked of it, so that you see which questions find nothing. It is off by default, for the sake of those who ask.",
   toSettings: "Go to the settings",

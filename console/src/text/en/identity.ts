@@ -59,7 +59,7 @@ export const identity = {
   unused: "never synced",
   unchanged: "never changed anything",
   end: "End",
-  endHint: "The directory can do nothing any more. Its people stay.",
+  endHint: "The directory can do nothing any more, from its next request on. Its people stay. The token can’t be had back: where the directory is to go on, make it a new one first, enter that there, and then end this one.",
   lists: { providers: "Identity providers", directories: "Directories" },
   statuses: { PENDING: "not proven yet", PROVEN: "proven", GRANTED: "given from above" } as Record<string, string>,
   removeTitle: (name: string) => `Remove ${name}?`,

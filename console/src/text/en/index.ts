@@ -6,6 +6,7 @@ import { identity } from "./identity";
 import { keys } from "./keys";
 import { operations } from "./operations";
 import { people } from "./people";
+import { rights } from "./rights";
 import { session } from "./session";
 import { problems, ui } from "./ui";
 import { webhooks } from "./webhooks";
@@ -20,6 +21,7 @@ export const en = {
   operations,
   people,
   problems,
+  rights,
   session,
   ui,
   webhooks,

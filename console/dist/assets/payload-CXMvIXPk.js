@@ -1,0 +1,1 @@
+function e(e){try{let{data:t}=JSON.parse(e);return typeof t?.jobKey==`string`?t.jobKey:void 0}catch{return}}export{e as t};

@@ -1,0 +1,1 @@
+function e({clientId:e,clientSecret:t},{keys:n}){return[[n.clientId,e,n.copyId],[n.secret,t,n.copySecret]]}export{e as t};

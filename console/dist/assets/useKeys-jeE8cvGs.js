@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Dt-aZkha.js";import{i as t}from"./keys.gql-BPEcj2Dl.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-DW2K3GjF.js";import{o as t}from"./webhooks.gql-D1tj37we.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};

@@ -1,0 +1,22 @@
+/** What each right allows. */
+export const rights = {
+  "company.read": "See companies",
+  "company.write": "Change companies",
+  "company.create": "Create companies",
+  "billing.read": "See billing",
+  "billing.write": "Change billing",
+  "user.read": "See people",
+  "user.write": "Invite and change people",
+  "permission.read": "See who may do what",
+  "permission.write": "Give and take permissions",
+  "context.read": "Search and read documents",
+  "context.write": "Change contexts and documents",
+  "agent.read": "See agents and runs",
+  "agent.write": "Change agents",
+  "agent.run": "Run agents",
+  "webhook.read": "See webhooks",
+  "webhook.write": "Change webhooks",
+  "key.read": "See API keys",
+  "key.write": "Make and end API keys",
+  "audit.read": "Read the audit log",
+};

@@ -1,0 +1,35 @@
+import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
+import { IconKey } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { CopyText } from "./CopyText";
+
+export interface ShownOnceProps {
+  title: string;
+  /** What it is for, and that it is shown this once. */
+  hint: ReactNode;
+  /** What is to be copied: its name, the value, and what the button is called that copies it. */
+  values: readonly (readonly [name: string, value: string, copy?: string])[];
+  /** What a person says who has kept it, and where that leads. */
+  kept: string;
+  done: () => void;
+}
+
+/** A secret, which is shown this once. */
+export function ShownOnce({ title, hint, values, kept, done }: ShownOnceProps) {
+  return (
+    <Stack>
+      <Alert icon={<IconKey aria-hidden />} title={title} role="status">
+        <Stack gap="xs">
+          <Text size="sm">{hint}</Text>
+          {values.map(([name, value, copy]) => (
+            <div key={name}>
+              <Text size="sm">{name}</Text>
+              <Group gap="xs"><Code style={{ overflowWrap: "anywhere" }}>{value}</Code><CopyText value={value} {...(copy ? { label: copy } : {})} /></Group>
+            </div>
+          ))}
+        </Stack>
+      </Alert>
+      <Group><Button onClick={done}>{kept}</Button></Group>
+    </Stack>
+  );
+}
