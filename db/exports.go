@@ -60,8 +60,16 @@ const (
 	heldExport = `id = $1 AND attempts = $2 AND status = 'RUNNING'`
 )
 
+// archivesDue counts what waits in a table of archives to write, or to read in.
+func archivesDue(table string) query {
+	return prepare(`
+		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
+		FROM (SELECT next_attempt_at FROM ` + table + ` WHERE ` + exportOpen + ` AND next_attempt_at <= now() LIMIT 100000) due`)
+}
+
 var (
-	qDropExport = prepare(`DELETE FROM customer_exports WHERE customer_id = $1 AND status IN ('READY', 'FAILED')`)
+	qExportBacklog = archivesDue("customer_exports")
+	qDropExport    = prepare(`DELETE FROM customer_exports WHERE customer_id = $1 AND status IN ('READY', 'FAILED')`)
 	// ExportOnce refuses a second one.
 	qInsertExport = prepare(`
 		INSERT INTO customer_exports AS e (customer_id, asked_by, rights) VALUES ($1, $2, $3) RETURNING ` + exportColumns)
@@ -149,4 +157,10 @@ func (s *Store) EndExport(ctx context.Context, e *CustomerExport, status string,
 // ForgetExports deletes up to limit exports that have expired, with their archives, and tells how many.
 func (s *Store) ForgetExports(ctx context.Context, limit int) (int64, error) {
 	return s.exec(ctx, qForgetExports, limit)
+}
+
+// ExportBacklog tells of the exports that wait, counting no further than 100,000.
+func (s *Store) ExportBacklog(ctx context.Context) (b Backlog, err error) {
+	err = s.get(ctx, &b, qExportBacklog)
+	return b, err
 }

@@ -883,7 +883,7 @@ type Operations {
 
 "What waits for workers, of one kind of work."
 type WorkQueue {
-  "Name of the queue of its tasks: ` + "`" + `mail` + "`" + `, ` + "`" + `documents` + "`" + `, ` + "`" + `runs` + "`" + ` or ` + "`" + `webhooks` + "`" + `."
+  "Name of the queue of its tasks: ` + "`" + `mail` + "`" + `, ` + "`" + `documents` + "`" + `, ` + "`" + `runs` + "`" + `, ` + "`" + `webhooks` + "`" + `, ` + "`" + `exports` + "`" + ` or ` + "`" + `imports` + "`" + `."
   name: String!
   "How much is due, counted to 100,000."
   waiting: Int!
