@@ -86,7 +86,7 @@ var (
 		UPDATE documents SET status = 'pending', handed_out = false, next_attempt_at = now() + $3 * interval '1 second', error = $4, faults = faults + $5
 		WHERE ` + heldDocument)
 	// A twin has the same bytes, read the same way, and belongs to the same account.
-	twin = ` FROM documents o JOIN contexts x ON x.account_id = $2 AND x.removed_at IS NULL
+	twin = ` FROM documents o JOIN contexts x ON ` + shownOn + ` = $2
 		CROSS JOIN LATERAL (SELECT * FROM documents WHERE context_id = x.id AND content_hash = o.content_hash AND id <> o.id OFFSET 0) d
 		WHERE o.id = $1 AND d.model = o.model AND d.format = o.format AND d.chunk_size = o.chunk_size AND d.overlap = o.overlap`
 	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, d.warnings, x.dimensions` + twin + ` AND d.status = 'ready' AND d.reader = o.reader ORDER BY d.id LIMIT 1`)
