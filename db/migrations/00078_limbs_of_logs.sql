@@ -57,8 +57,8 @@ BEGIN
     RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER webhook_deliveries_limb BEFORE INSERT ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION log_set_limb();
-CREATE TRIGGER audit_events_limb BEFORE INSERT ON audit_events FOR EACH ROW EXECUTE FUNCTION log_set_limb();
+CREATE TRIGGER webhook_deliveries_limb BEFORE INSERT ON webhook_deliveries FOR EACH ROW WHEN (NEW.limb_id = 0) EXECUTE FUNCTION log_set_limb();
+CREATE TRIGGER audit_events_limb BEFORE INSERT ON audit_events FOR EACH ROW WHEN (NEW.limb_id = 0) EXECUTE FUNCTION log_set_limb();
 
 ALTER TABLE permissions ADD COLUMN application_id bigint NOT NULL DEFAULT 0;
 UPDATE permissions p SET application_id = i.application_id FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id WHERE a.id = p.account_id;
