@@ -262,10 +262,13 @@ func (e CustomerImportEdges) Customer(ctx context.Context, obj *db.CustomerImpor
 }
 
 // ReadArchive carries out an import that was asked for, from its archive, and writes into the row what came of it: what the operator's shell
-// does, by who asked for it. An error that is a *problem.Error of the archive's, or of what the platform has no room for, is final.
+// does, by who asked for it. An error that is a *problem.Error of the archive's, or of what the platform has no room for, is final. Where the company is made
+// already, the rest of it is stored whatever has become of who asked: it would stay half made.
 func (r *Resolver) ReadArchive(ctx context.Context, row *db.CustomerImport, from io.ReadSeeker, watch func(pass string) io.Writer) error {
-	if err := r.askerMayImport(ctx, row); err != nil {
-		return err
+	if row.MadeID == nil {
+		if err := r.askerMayImport(ctx, row); err != nil {
+			return err
+		}
 	}
 	report, err := r.OperatorImport(ctx, Import{Archive: from, Parent: row.ParentID, DryRun: row.DryRun, Watch: watch, For: row})
 	if f, ok := errors.AsType[*archive.Fault](err); ok {
