@@ -28,7 +28,7 @@ async function begin(page: Page, other: Page) {
 async function show(page: Page, path: string): Promise<Locator> {
   await page.goto(url + path);
   const main = page.getByRole("main");
-  await main.locator(":is([role=listbox], [role=tree], table, .empty, li)").first().waitFor();
+  await main.locator(":is([role=listbox], [role=tree], table, .empty, li)").filter({ visible: true }).first().waitFor();
   await main.locator(":is(.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true])").first().waitFor({ state: "detached" });
   return main;
 }
