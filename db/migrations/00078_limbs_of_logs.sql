@@ -3,27 +3,15 @@
 -- written anew when companies move: a limb knows those that it was taken from. Permissions know their application, of which some are used by everybody and others by nobody.
 
 -- +goose Up
--- Each row of four tables is written anew: a minute for 1,000,000 of each.
-SET LOCAL statement_timeout = 0;
-
 -- was are the limbs that its companies were of before, where their earlier rows may be.
 ALTER TABLE limbs ADD COLUMN was bigint[] NOT NULL DEFAULT '{}';
 
 ALTER TABLE runs ADD COLUMN limb_id bigint NOT NULL DEFAULT 0;
-UPDATE runs r SET limb_id = a.limb_id FROM accounts a WHERE a.id = r.account_id;
-CREATE INDEX runs_limb ON runs (limb_id, created_at, id);
-CREATE INDEX runs_limb_unfinished ON runs (limb_id, status, created_at, id) WHERE status <> 'finished';
 
 -- 0 is in no part of the tree: deliveries may be of companies that are gone.
 ALTER TABLE webhook_deliveries ADD COLUMN limb_id bigint NOT NULL DEFAULT 0;
-UPDATE webhook_deliveries d SET limb_id = w.limb_id FROM customer_words w WHERE w.customer_id = d.customer_id;
-CREATE INDEX webhook_deliveries_limb ON webhook_deliveries (limb_id, created_at, id);
-CREATE INDEX webhook_deliveries_limb_lost ON webhook_deliveries (limb_id, lost, created_at, id) WHERE lost;
 
 ALTER TABLE audit_events ADD COLUMN limb_id bigint NOT NULL DEFAULT 0;
-UPDATE audit_events e SET limb_id = w.limb_id FROM customer_words w WHERE w.customer_id = e.customer_id;
-CREATE INDEX audit_events_limb ON audit_events (limb_id, created_at, id);
-CREATE INDEX audit_events_limb_action ON audit_events (limb_id, action, created_at, id);
 
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION runs_set_branch() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -61,9 +49,6 @@ CREATE TRIGGER webhook_deliveries_limb BEFORE INSERT ON webhook_deliveries FOR E
 CREATE TRIGGER audit_events_limb BEFORE INSERT ON audit_events FOR EACH ROW WHEN (NEW.limb_id = 0) EXECUTE FUNCTION log_set_limb();
 
 ALTER TABLE permissions ADD COLUMN application_id bigint NOT NULL DEFAULT 0;
-UPDATE permissions p SET application_id = i.application_id FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id WHERE a.id = p.account_id;
-CREATE INDEX permissions_application ON permissions (application_id, COALESCE(last_access, 'epoch'), id);
-CREATE INDEX permissions_limb_application ON permissions (limb_id, application_id, COALESCE(last_access, 'epoch'), id);
 -- The account is held, so that it stays in its limb until the permission is seen there.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION permissions_set_limb() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -87,11 +72,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- A desk has very few contexts beside those of its account that were deleted, each document by itself among them.
-CREATE INDEX contexts_shown ON contexts ((CASE WHEN removed_at IS NULL THEN account_id END), id) WHERE CASE WHEN removed_at IS NULL THEN account_id END IS NOT NULL;
-
 -- +goose Down
-DROP INDEX contexts_shown;
 DROP FUNCTION account_in(bigint, bigint[], bigint[]), whole_scope(bigint[], bigint[]);
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION permissions_set_limb() RETURNS trigger LANGUAGE plpgsql AS $$
