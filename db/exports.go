@@ -60,15 +60,8 @@ const (
 	heldExport = `id = $1 AND attempts = $2 AND status = 'RUNNING'`
 )
 
-// archivesDue counts what waits in a table of archives to write, or to read in.
-func archivesDue(table string) query {
-	return prepare(`
-		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
-		FROM (SELECT next_attempt_at FROM ` + table + ` WHERE ` + exportOpen + ` AND next_attempt_at <= now() LIMIT 100000) due`)
-}
-
 var (
-	qExportBacklog = archivesDue("customer_exports")
+	qExportBacklog = backlog("customer_exports", exportOpen)
 	qDropExport    = prepare(`DELETE FROM customer_exports WHERE customer_id = $1 AND status IN ('READY', 'FAILED')`)
 	// ExportOnce refuses a second one.
 	qInsertExport = prepare(`

@@ -64,11 +64,8 @@ var (
 	qFinishDocument = prepare(`
 		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, warnings = $4::jsonb, packed = revision, completed_at = now()
 		WHERE ` + heldDocument)
-	qDocumentBacklog = prepare(`
-		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
-		FROM (SELECT next_attempt_at FROM documents WHERE status IN ('pending', 'processing') AND next_attempt_at <= now()
-			ORDER BY next_attempt_at LIMIT 100000) due`)
-	qReadBy = prepare(`
+	qDocumentBacklog = backlog("documents", `status IN ('pending', 'processing')`)
+	qReadBy          = prepare(`
 		WITH held AS (UPDATE documents SET reader = $3 WHERE ` + heldDocument + ` RETURNING id, revision),
 		blocks AS (DELETE FROM vector_blocks b USING held h WHERE b.document_id = h.id AND b.revision = h.revision),
 		gone AS (DELETE FROM chunks k USING held h WHERE k.document_id = h.id AND k.revision = h.revision)
