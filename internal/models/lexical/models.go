@@ -85,10 +85,7 @@ func Names() []string {
 }
 
 // Embed returns the vector of a text; empty for a text without indexed words.
-func (m *Model) Embed(text string) Vector { return m.Append(nil, text) }
-
-// Append appends the vector of a text.
-func (m *Model) Append(v Vector, text string) Vector {
+func (m *Model) Embed(text string) Vector {
 	s := sums.Get().(*sum)
 	if len(text) <= longText {
 		defer sums.Put(s)
@@ -96,11 +93,10 @@ func (m *Model) Append(v Vector, text string) Vector {
 	s.features = m.Features(s.features[:0], text)
 	s.spare = slices.Grow(s.spare[:0], len(s.features))
 	radix.Sort(s.features, s.spare[:len(s.features)], int(m.Bits+m.kindBits))
-	v = slices.Grow(v, len(s.features))
-	first := len(v)
+	v := slices.Grow(Vector(nil), len(s.features))
 	for _, feature := range s.features {
 		c := m.Feature(feature)
-		if n := len(v); n > first && v[n-1].Bucket == c.Bucket {
+		if n := len(v); n > 0 && v[n-1].Bucket == c.Bucket {
 			v[n-1] = m.Sum(v[n-1], c)
 		} else {
 			v = append(v, c)
