@@ -1,0 +1,344 @@
+import{N as e}from"./index-NSKjN8f7.js";var t=e(`query Destinations($customerId: ID, $since: DateTime!, $after: String) {
+  webhookDestinations(customerId: $customerId, first: 50, after: $after) {
+    nodes {
+      id
+      databaseId
+      url
+      name
+      enabled
+      autoDisabledAt
+      lost: deliveries(
+        filter: {createdSince: $since, or: [{status: failed}, {status: blocked}]}
+        first: 1
+      ) {
+        totalCount
+        totalCountCapped
+      }
+      latest: deliveries(first: 1) {
+        nodes {
+          id
+          status
+          createdAt
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`),n=e(`query DestinationNames($customerId: ID, $after: String) {
+  webhookDestinations(customerId: $customerId, first: 200, after: $after) {
+    nodes {
+      id
+      databaseId
+      url
+      name
+      enabled
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`),r=e(`query DeletedDestinations {
+  me {
+    customer {
+      id
+      deletedWebhookDestinations {
+        id
+        name
+        deletedAt
+        restorableUntil
+      }
+    }
+  }
+}`),i=e(`query DeletedDestinationsOf($id: ID!) {
+  customer(id: $id) {
+    id
+    deletedWebhookDestinations {
+      id
+      name
+      deletedAt
+      restorableUntil
+    }
+  }
+}`),a=e(`query FindDestinations($text: String!) {
+  search(text: $text, types: [WEBHOOK_DESTINATION], first: 6) {
+    ... on WebhookDestination {
+      id
+      databaseId
+      url
+      name
+    }
+  }
+}`),o=e(`query FindDeliveries($text: String!) {
+  search(text: $text, types: [WEBHOOK_DELIVERY], first: 6) {
+    ... on WebhookDelivery {
+      id
+      databaseId
+      eventId
+      type
+    }
+  }
+}`),s=e(`fragment destinationWhole on WebhookDestination {
+  id
+  databaseId
+  url
+  name
+  events
+  enabled
+  signing
+  autoDisabledAt
+  version
+}
+
+query Destination($id: ID!) {
+  webhookDestination(id: $id) {
+    ...destinationWhole
+    createdAt
+  }
+}`),c=e(`query Health($id: ID!, $since: DateTime!) {
+  webhookDestination(id: $id) {
+    id
+    delivered: deliveries(
+      filter: {createdSince: $since, status: delivered}
+      first: 50
+    ) {
+      totalCount
+      totalCountCapped
+      nodes {
+        id
+        attemptLog {
+          durationMs
+        }
+      }
+    }
+    lost: deliveries(
+      filter: {createdSince: $since, or: [{status: failed}, {status: blocked}]}
+      first: 1
+    ) {
+      totalCount
+      totalCountCapped
+    }
+    waiting: deliveries(filter: {status: pending}, first: 1) {
+      totalCount
+      totalCountCapped
+    }
+    lastDelivered: deliveries(filter: {status: delivered}, first: 1) {
+      nodes {
+        id
+        createdAt
+        completedAt
+      }
+    }
+    lastLost: deliveries(
+      filter: {or: [{status: failed}, {status: blocked}]}
+      first: 1
+    ) {
+      nodes {
+        id
+        databaseId
+        createdAt
+        error
+      }
+    }
+  }
+}`),l=e(`query LastDay($id: ID!, $since: DateTime!) {
+  webhookDestination(id: $id) {
+    id
+    deliveries(filter: {createdSince: $since}, first: 200) {
+      nodes {
+        id
+        databaseId
+        type
+        status
+        createdAt
+        attemptLog {
+          durationMs
+        }
+      }
+    }
+  }
+}`),u=e(`query FailingSince($id: ID!, $after: DateTime) {
+  webhookDestination(id: $id) {
+    id
+    firstLost: deliveries(
+      filter: {createdSince: $after, or: [{status: failed}, {status: blocked}]}
+      orderBy: [{field: ID, direction: ASC}]
+      first: 1
+    ) {
+      nodes {
+        id
+        createdAt
+      }
+    }
+  }
+}`),d=e(`query Catalog($extended: Boolean!) {
+  webhookCatalog(extended: $extended) {
+    version
+    events {
+      type
+      category
+      description
+      example
+      schema
+    }
+  }
+}`),f=e(`query Deliveries($customerId: ID, $filter: WebhookDeliveryFilter, $after: String) {
+  webhookDeliveries(
+    customerId: $customerId
+    filter: $filter
+    first: 50
+    after: $after
+  ) {
+    nodes {
+      id
+      databaseId
+      type
+      status
+      httpStatus
+      error
+      test
+      attempts
+      createdAt
+      destination {
+        id
+        databaseId
+        name
+        url
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`),p=e(`fragment deliveryCourse on WebhookDelivery {
+  id
+  databaseId
+  type
+  status
+  attempts
+  httpStatus
+  error
+  test
+  createdAt
+  completedAt
+  attemptLog {
+    at
+    durationMs
+    httpStatus
+    error
+    response
+  }
+}
+
+query Delivery($id: ID!) {
+  webhookDelivery(id: $id) {
+    ...deliveryCourse
+    eventId
+    destinationId
+    payload
+    destination {
+      id
+      databaseId
+      name
+      url
+      signing
+      enabled
+    }
+  }
+}`),m=e(`fragment deliveryCourse on WebhookDelivery {
+  id
+  databaseId
+  type
+  status
+  attempts
+  httpStatus
+  error
+  test
+  createdAt
+  completedAt
+  attemptLog {
+    at
+    durationMs
+    httpStatus
+    error
+    response
+  }
+}
+
+subscription DeliveryMoved($destinationId: ID!) {
+  webhookDeliveryUpdated(destinationId: $destinationId) {
+    ...deliveryCourse
+  }
+}`),h=e(`mutation CreateDestination($input: CreateWebhookDestinationInput!) {
+  createWebhookDestination(input: $input) {
+    destination {
+      id
+      databaseId
+    }
+    secret
+  }
+}`),g=e(`fragment destinationWhole on WebhookDestination {
+  id
+  databaseId
+  url
+  name
+  events
+  enabled
+  signing
+  autoDisabledAt
+  version
+}
+
+mutation UpdateDestination($input: UpdateWebhookDestinationInput!) {
+  updateWebhookDestination(input: $input) {
+    destination {
+      ...destinationWhole
+    }
+  }
+}`),_=e(`mutation DeleteDestination($input: DeleteWebhookDestinationInput!) {
+  deleteWebhookDestination(input: $input) {
+    deletedId
+  }
+}`),v=e(`mutation RestoreDestination($input: RestoreWebhookDestinationInput!) {
+  restoreWebhookDestination(input: $input) {
+    destination {
+      id
+    }
+  }
+}`),y=e(`mutation RotateSecret($input: RotateWebhookSecretInput!) {
+  rotateWebhookSecret(input: $input) {
+    destination {
+      id
+      version
+    }
+    secret
+  }
+}`),b=e(`mutation SendTest($input: TestWebhookDestinationInput!) {
+  testWebhookDestination(input: $input) {
+    delivery {
+      id
+      databaseId
+      destination {
+        id
+      }
+    }
+  }
+}`),x=e(`mutation Resend($input: ResendWebhookDeliveryInput!) {
+  resendWebhookDelivery(input: $input) {
+    delivery {
+      id
+      databaseId
+      destination {
+        id
+      }
+    }
+  }
+}`),S=e(`mutation Recover($input: RecoverWebhookDeliveriesInput!) {
+  recoverWebhookDeliveries(input: $input) {
+    count
+  }
+}`);export{g as S,S as _,i as a,y as b,m as c,t as d,u as f,l as g,c as h,r as i,s as l,a as m,h as n,f as o,o as p,_ as r,p as s,d as t,n as u,x as v,b as x,v as y};
