@@ -29,7 +29,7 @@ var AuditEvents = &List{
 }
 
 var loggedEvents = logged{
-	rows: "audit_events e", table: "audit_events e", company: "e.customer_id", time: "e.created_at", owner: "e.customer_id", id: "c.id",
+	rows: "audit_events e", table: "audit_events e", company: "e.customer_id", limb: "e.limb_id", time: "e.created_at", owner: "e.customer_id", id: "c.id",
 	kind: "e.action", kindType: "text", kindMember: "action", kindOf: func(action string) (string, bool) { return action, true }, kept: true,
 }
 

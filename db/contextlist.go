@@ -27,7 +27,7 @@ func contextsOnDesk(st *statement, terms []Term) []way {
 	if ids, given := value(terms, "ids"); given {
 		return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("contexts", "x", "n.id"), w.held...)}
 	}
-	return []way{st.led(w, "x.account_id", "$1::bigint", "x.id")}
+	return []way{st.led(w, shownOn, "$1::bigint", "x.id")}
 }
 
 // FindContexts is a page of a desk's contexts.

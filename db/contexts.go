@@ -68,6 +68,9 @@ var contextColumns = columns[Context]("x")
 // onDesk holds the contexts x of a desk, whose arguments come first.
 const onDesk = `x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NULL`
 
+// shownOn is the account of a context that is not deleted, which an index of those alone has before their ids: there may be very many others.
+const shownOn = `CASE WHEN x.removed_at IS NULL THEN x.account_id END`
+
 var (
 	qContext = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk)
 	// One row at most: a person has one permission on an account.

@@ -72,7 +72,7 @@ var (
 	qCustomersByID     = prepare(`SELECT ` + customerColumns + eachByID("customers", "c") + `WHERE ` + withinScope)
 	qRoot              = prepare(`SELECT ` + customerColumns + ` FROM customers c WHERE c.parent_id IS NULL ORDER BY c.lineage LIMIT 1`)
 	qCustomerForUpdate = prepare(`
-		SELECT ` + customerColumns + ` FROM customers c WHERE c.id = $3 AND ` + withinScope + ` FOR UPDATE`)
+		SELECT ` + customerColumns + ` FROM customers c WHERE c.id = $3 AND ` + withinScope + ` FOR NO KEY UPDATE`)
 	qHoldParent = prepare(`
 		SELECT c.id FROM customers c WHERE c.id = $3 AND ` + withinScope + ` FOR KEY SHARE`)
 	qCustomerRefs = prepare(`
@@ -121,7 +121,8 @@ func (s *Store) Root(ctx context.Context) (*Customer, error) {
 	return c, err
 }
 
-// CustomerForUpdate reads one company and holds its row until the transaction ends.
+// CustomerForUpdate reads one company and holds its row until the transaction ends: others change it afterwards, while what is made below it does not
+// wait, and is not waited for.
 func (s *Store) CustomerForUpdate(ctx context.Context, scope access.Scope, id int64) (*Customer, error) {
 	c := &Customer{}
 	err := s.get(ctx, c, qCustomerForUpdate, scope.From(), scope.To(), id)

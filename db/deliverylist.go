@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"strings"
 
 	"canopy/internal/access"
 )
@@ -34,7 +33,7 @@ var Deliveries = &List{
 }
 
 var loggedDeliveries = logged{
-	rows: "webhook_deliveries w", table: "webhook_deliveries w", company: "w.customer_id", time: "w.created_at", owner: "w.customer_id", id: "c.id",
+	rows: "webhook_deliveries w", table: "webhook_deliveries w", company: "w.customer_id", limb: "w.limb_id", time: "w.created_at", owner: "w.customer_id", id: "c.id",
 	kind: "w.lost", kindType: "boolean", kindMember: "status", only: "w.lost", kindOf: func(status string) (string, bool) { return "true", isLost(status) },
 }
 
@@ -77,8 +76,7 @@ func (s *statement) dueFirst(terms []Term, condition string, anywhere way, other
 	if status, _ := value(terms, "status"); status != DeliveryPending || s.counting {
 		return otherwise
 	}
-	_, more, _ := strings.Cut(anywhere.from, " w")
-	due := way{ids: "SELECT d.delivery_id AS id FROM webhook_due d WHERE " + condition, from: joinByID("webhook_deliveries", "w", "n.id") + more, where: anywhere.where, held: anywhere.held}
+	due := way{ids: "SELECT d.delivery_id AS id FROM webhook_due d WHERE " + condition, from: joinedTo("n.id", "w", anywhere.from), where: anywhere.where, held: anywhere.held}
 	return append([]way{due}, otherwise...)
 }
 

@@ -38,7 +38,7 @@ func documentsOnDesk(st *statement, terms []Term) []way {
 	if ids, given := value(terms, "ids"); given {
 		return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("documents", "d", "n.id")+joinByID("contexts", "x", "d.context_id"), append(st.terms(terms), onDesk)...)}
 	}
-	desk := onDesk
+	desk := shownOn + " = $1 AND " + unindexed(onDesk)
 	if id, given := value(terms, "contextId"); given {
 		desk = "x.id = " + st.arg(id, "bigint") + " AND " + unindexed(onDesk)
 	}

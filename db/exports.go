@@ -61,7 +61,8 @@ const (
 )
 
 var (
-	qDropExport = prepare(`DELETE FROM customer_exports WHERE customer_id = $1 AND status IN ('READY', 'FAILED')`)
+	qExportBacklog = backlog("customer_exports", exportOpen)
+	qDropExport    = prepare(`DELETE FROM customer_exports WHERE customer_id = $1 AND status IN ('READY', 'FAILED')`)
 	// ExportOnce refuses a second one.
 	qInsertExport = prepare(`
 		INSERT INTO customer_exports AS e (customer_id, asked_by, rights) VALUES ($1, $2, $3) RETURNING ` + exportColumns)
@@ -149,4 +150,10 @@ func (s *Store) EndExport(ctx context.Context, e *CustomerExport, status string,
 // ForgetExports deletes up to limit exports that have expired, with their archives, and tells how many.
 func (s *Store) ForgetExports(ctx context.Context, limit int) (int64, error) {
 	return s.exec(ctx, qForgetExports, limit)
+}
+
+// ExportBacklog tells of the exports that wait, counting no further than 100,000.
+func (s *Store) ExportBacklog(ctx context.Context) (b Backlog, err error) {
+	err = s.get(ctx, &b, qExportBacklog)
+	return b, err
 }

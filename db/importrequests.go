@@ -64,6 +64,7 @@ type DueImport struct {
 var importRequestColumns = columns[CustomerImport]("i")
 
 var (
+	qImportBacklog = backlog("import_requests", exportOpen)
 	// ImportRequestOnce refuses the same archive while it is under way.
 	qInsertImportRequest = prepare(`
 		INSERT INTO import_requests AS i (parent_id, user_id, client_id, file, archive, size, dry_run) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -183,4 +184,10 @@ func (s *Store) CancelImportRequest(ctx context.Context, id int64, keep time.Dur
 // ForgetImportRequests deletes up to limit imports that have expired, and tells how many.
 func (s *Store) ForgetImportRequests(ctx context.Context, limit int) (int64, error) {
 	return s.exec(ctx, qForgetImportRequests, limit)
+}
+
+// ImportBacklog tells of the imports that wait, counting no further than 100,000.
+func (s *Store) ImportBacklog(ctx context.Context) (b Backlog, err error) {
+	err = s.get(ctx, &b, qImportBacklog)
+	return b, err
 }

@@ -14,6 +14,10 @@ import (
 const limbsInScope = `(SELECT l.id FROM limbs l WHERE l.lineage >= $1::bigint[] AND l.lineage < $2::bigint[]
 	UNION SELECT limb_of($1::bigint[])) l`
 
+// limbsOfLogs are those in which the rows of logs of a scope were written, which stay in the limb that their company was of then.
+const limbsOfLogs = `(SELECT DISTINCT x.id FROM (SELECT l.id || l.was AS ids FROM limbs l WHERE l.lineage >= $1::bigint[] AND l.lineage < $2::bigint[]
+	UNION ALL SELECT l.id || l.was FROM limbs l WHERE l.id = limb_of($1::bigint[])) l CROSS JOIN unnest(l.ids) x(id)) l`
+
 // limbsUpTo are what stands before words of a scope in an index that has them behind their limbs: limb of v, which is each of the
 // limbs, or nothing where there are more than some, as the words alone are then looked for sooner.
 func limbsUpTo(most int) string {

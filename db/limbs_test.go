@@ -26,7 +26,17 @@ const astray = `
 		+ (SELECT count(*) FROM accounts a JOIN customers c ON c.id = a.customer_id WHERE a.limb_id IS DISTINCT FROM limb_of(c.lineage))
 		+ (SELECT count(*) FROM permissions p JOIN accounts a ON a.id = p.account_id WHERE p.limb_id <> a.limb_id)`
 
-// TestLimbsFollowTheirCompanies: however companies move, permissions are found in each part of the tree, in each order, and users by the words of their names.
+// logEverywhere writes an audit event, a delivery, and a run of each company.
+var logEverywhere = []string{
+	`INSERT INTO audit_events (customer_id, action, object_type, object_id, created_at) SELECT id, CASE id % 3 WHEN 0 THEN 'run.started' ELSE 'run.failed' END, 'Run', 1, clock_timestamp() FROM customers ORDER BY id`,
+	`INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, lost, completed_at, created_at)
+		SELECT id, 1, 'event', 'run.finished', '', CASE id % 3 WHEN 0 THEN 'failed' ELSE 'delivered' END, id % 3 = 0, now(), clock_timestamp() FROM customers ORDER BY id`,
+	`INSERT INTO runs (job_key, agent_id, revision_id, account_id, input, status, finished_at, created_at)
+		SELECT gen_random_uuid(), g.id, g.published_id, a.id, '{}', CASE a.id % 3 WHEN 0 THEN 'failed' ELSE 'finished' END, now(), clock_timestamp() FROM agents g CROSS JOIN accounts a ORDER BY a.id`,
+}
+
+// TestLimbsFollowTheirCompanies: however companies move, permissions are found in each part of the tree, in each order, users by the words of their names, and what was
+// logged before and after.
 func TestLimbsFollowTheirCompanies(t *testing.T) {
 	t.Parallel()
 	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
@@ -51,8 +61,18 @@ func TestLimbsFollowTheirCompanies(t *testing.T) {
 		FROM accounts a`, user.ID))
 	devtest.Must[any](t)(pool.ExecContext(t.Context(), `
 		INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) SELECT id, $1, 'u' || id || '@x.example', 'Given', 'Name' FROM customers`, user.ID))
+	var revision int64
+	devtest.Check(t, pool.GetContext(t.Context(), &revision, `
+		WITH agent AS (INSERT INTO agents (account_id, name, draft) SELECT min(id), 'Agent', '{}' FROM accounts RETURNING id)
+		INSERT INTO agent_revisions (agent_id, number, diagram) SELECT id, 1, '{}' FROM agent RETURNING id`))
+	devtest.Must[any](t)(pool.ExecContext(t.Context(), `UPDATE agents SET published_id = $1`, revision))
 	moved := 0
-	for range 60 {
+	for i := range 60 {
+		if i%4 == 0 {
+			for _, text := range logEverywhere {
+				devtest.Must[any](t)(pool.ExecContext(t.Context(), text))
+			}
+		}
 		from, to := companies[1+chance.IntN(len(companies)-1)], companies[chance.IntN(len(companies))]
 		var refused bool
 		devtest.Check(t, pool.GetContext(t.Context(), &refused, `SELECT $1 = ANY (lineage) OR (SELECT parent_id FROM customers WHERE id = $1) = $2 FROM customers WHERE id = $2`, from, to))
@@ -81,6 +101,49 @@ func TestLimbsFollowTheirCompanies(t *testing.T) {
 	for _, id := range companies {
 		permissionsAreFound(t, s, pool, id)
 		usersAreFound(t, s, pool, id)
+		logsAreFound(t, s, pool, id)
+	}
+}
+
+// logsAreFound compares pages of what was logged within a company's subtree with what a look at each row finds.
+func logsAreFound(t *testing.T, s *db.Store, pool *sqlx.DB, company int64) {
+	t.Helper()
+	var lineage pq.Int64Array
+	devtest.Check(t, pool.GetContext(t.Context(), &lineage, `SELECT lineage FROM customers WHERE id = $1`, company))
+	scope := access.Lineage(lineage).Subtree()
+	for _, l := range []struct {
+		from, member, value, condition string
+		find                           func(a db.Ask) []int64
+	}{
+		{"audit_events l JOIN customers c ON c.id = l.customer_id", "action", "run.started", "l.action = 'run.started'", func(a db.Ask) (ids []int64) {
+			for _, e := range devtest.Must[[]*db.AuditEvent](t)(s.FindAuditEvents(t.Context(), scope, a)) {
+				ids = append(ids, e.ID)
+			}
+			return ids
+		}},
+		{"webhook_deliveries l JOIN customers c ON c.id = l.customer_id", "status", db.DeliveryFailed, "l.status = 'failed'", func(a db.Ask) (ids []int64) {
+			for _, d := range devtest.Must[[]*db.Delivery](t)(s.FindDeliveries(t.Context(), scope, a)) {
+				ids = append(ids, d.ID)
+			}
+			return ids
+		}},
+		{"runs l JOIN accounts a ON a.id = l.account_id JOIN customers c ON c.id = a.customer_id", "status", db.RunFailed, "l.status = 'failed'", func(a db.Ask) (ids []int64) {
+			for _, r := range devtest.Must[[]*db.Run](t)(s.FindRuns(t.Context(), scope, a)) {
+				ids = append(ids, r.ID)
+			}
+			return ids
+		}},
+	} {
+		for order, direction := range map[string]string{"CREATED_AT": "", "-CREATED_AT": " DESC"} {
+			for condition, where := range map[string]db.Where{"true": {}, l.condition: {Terms: []db.Term{{Member: l.member, Value: l.value}}}} {
+				var want []int64
+				devtest.Check(t, pool.SelectContext(t.Context(), &want, `SELECT l.id FROM `+l.from+` WHERE $1 = ANY (c.lineage) AND `+condition+
+					` ORDER BY l.created_at`+direction+`, l.id`+direction+` LIMIT 21`, company))
+				if got := l.find(db.NewAsk(where, order, paging.NewPage(20, paging.Cursor{}))); !slices.Equal(got, want) {
+					t.Errorf("%s below %d by %s, %s: %v, want %v", l.from, company, order, condition, got, want)
+				}
+			}
+		}
 	}
 }
 

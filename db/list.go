@@ -432,8 +432,13 @@ func named(from string, held ...string) way { return way{from: from, held: held}
 
 // namedIn is a FROM clause, which begins with a table and its alias, for the rows of some ids alone.
 func namedIn(alias, ids, from string) string {
+	return "unnest(" + ids + ") n(id)" + joinedTo("n.id", alias, from)
+}
+
+// joinedTo joins such a clause to an id.
+func joinedTo(id, alias, from string) string {
 	table, more, _ := strings.Cut(from, " "+alias)
-	return "unnest(" + ids + ") n(id)" + joinByID(table, alias, "n.id") + more
+	return joinByID(table, alias, id) + more
 }
 
 // value adds the value of a term as an argument.

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lib/pq"
 
@@ -143,7 +145,7 @@ func (l listExample) try(t *testing.T, conn *planner, companies int) {
 				continue
 			}
 			l.run(t, conn, companies, NewAsk(w, field, paging.NewPage(20, paging.Cursor{})), false)
-			l.run(t, conn, companies, NewAsk(w, "-"+field, paging.NewPage(20, l.middle("-"+field))), false)
+			l.run(t, conn, companies, NewAsk(w, "-"+field, paging.NewPage(20, l.middle("-"+field, companies))), false)
 		}
 		if !begins {
 			l.run(t, conn, companies, NewAsk(w, "", paging.Page{}).counted(), true)
@@ -151,15 +153,20 @@ func (l listExample) try(t *testing.T, conn *planner, companies int) {
 	}
 }
 
-// middle is a place somewhere in an order.
-func (l listExample) middle(order string) paging.Cursor {
+// middle is the place of a row in the middle of an order.
+func (l listExample) middle(order string, companies int) paging.Cursor {
 	var place []string
 	for _, k := range l.list.keys(order) {
-		if len(k.values) > 0 {
+		switch {
+		case len(k.values) > 0:
 			place = append(place, k.values[len(k.values)-1])
-			continue
+		case k.kind.sql == moments.sql && strings.Contains(k.by, "last_access"): // these lie in the last 100,003 minutes
+			place = append(place, strconv.FormatInt(time.Now().Add(-50_000*time.Minute).UnixMicro(), 10))
+		case k.kind.sql == moments.sql:
+			place = append(place, strconv.FormatInt(plansBegun.Add(time.Duration(companies/2)*time.Second).UnixMicro(), 10))
+		default:
+			place = append(place, map[string]string{integers.sql: strconv.Itoa(companies / 2), texts.sql: "company 15", lineages.sql: "{1,5}"}[k.kind.sql])
 		}
-		place = append(place, map[string]string{integers.sql: "150", texts.sql: "company 15", moments.sql: "1600000000000000", lineages.sql: "{1,5}"}[k.kind.sql])
 	}
 	return l.list.At(order, place)
 }

@@ -1,13 +1,17 @@
 package db
 
-import "canopy/internal/access"
+import (
+	"strings"
+
+	"canopy/internal/access"
+)
 
 // Runs, deliveries and audit events are written in the order of their time, and listed in it. Each belongs to a company.
 
 // logged is how rows of such a list are found by their companies.
 type logged struct {
-	// rows is their table with its alias, table that with what else belongs to a row; company names the row's company.
-	rows, table, company string
+	// rows is their table with its alias, table that with what else belongs to a row; company names the row's company, and limb the limb that it was of.
+	rows, table, company, limb string
 	// time is what they are ordered by; indexes have it behind nothing, and behind owner, which names who has a row by
 	// its id, as owners do: what follows the company c.
 	time, owner, owners, id string
@@ -19,11 +23,11 @@ type logged struct {
 	kept bool
 }
 
-// mostOwners is how many companies are few enough to be asked for a page of rows each.
+// mostOwners is how many companies, or limbs, are few enough to be asked for a page of rows each.
 const mostOwners = 2_000
 
-// within are the ways to what the companies of a scope have, whose bounds are $1 and $2: for a few companies the page of
-// each, and for many all rows in order, of which those of others are passed over.
+// within are the ways to what the companies of a scope have, whose bounds are $1 and $2: where most of the next rows of all are theirs, these; the page of
+// each limb, or of each of a few companies of one; and for more all rows in order, of which those of others are passed over.
 func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
 	all := l.timed(st, l.anywhere(st, scope, terms), terms)
 	if customer, given := value(terms, "customerId"); given {
@@ -33,9 +37,20 @@ func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
 	if scope.Whole() {
 		return []way{all}
 	}
-	own := l.owned(st, way{each: "(SELECT * FROM customers c WHERE " + inScope + " ORDER BY c.lineage OFFSET 0) c" + l.owners, from: l.rows, held: l.terms(st, terms, "c.id")}, terms)
-	own.size, own.most = own.each, mostOwners
-	return []way{own, all}
+	anywhere := l.anywhere(st, scope, terms)
+	anywhere.each, anywhere.first = limbsOfLogs, "l"
+	limbs := l.of(st, anywhere, l.limb, "l.id", terms)
+	limbs.size, limbs.most = limbsOfLogs, mostOwners
+	switch {
+	case inLimb(scope):
+		own := l.owned(st, way{each: "(SELECT * FROM customers c WHERE " + inScope + " ORDER BY c.lineage OFFSET 0) c" + l.owners, from: l.rows, held: l.terms(st, terms, "c.id")}, terms)
+		own.size, own.most = own.each, mostOwners
+		return []way{own, limbs, all}
+	case all.ordered:
+		_, alias, _ := strings.Cut(l.rows, " ")
+		return []way{st.soon(all, aGlance/3, joinedTo("n.id", alias, all.from)), limbs, all}
+	}
+	return []way{limbs, all}
 }
 
 // anywhere makes a way of all rows, of which those in the scope are kept. The whole tree needs no look at each row's company.

@@ -40,11 +40,8 @@ var (
 	qMailLate = prepare(`
 		UPDATE mail_outbox SET handed_out = false, next_attempt_at = now() + $2 * interval '1 second', last_error = $3 WHERE id = $1 AND sent_at IS NULL`)
 	qMailFailed  = prepare(`UPDATE mail_outbox SET failed_at = now(), message = '', last_error = $2 WHERE id = $1 AND sent_at IS NULL`)
-	qMailBacklog = prepare(`
-		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
-		FROM (SELECT next_attempt_at FROM mail_outbox WHERE sent_at IS NULL AND failed_at IS NULL AND next_attempt_at <= now()
-			ORDER BY next_attempt_at LIMIT 100000) due`)
-	qSweepMails = prepare(`DELETE FROM mail_outbox WHERE COALESCE(sent_at, failed_at) < now() - interval '30 days'`)
+	qMailBacklog = backlog("mail_outbox", `sent_at IS NULL AND failed_at IS NULL`)
+	qSweepMails  = prepare(`DELETE FROM mail_outbox WHERE COALESCE(sent_at, failed_at) < now() - interval '30 days'`)
 )
 
 // InsertMail puts a sealed mail into the outbox, as work of a branch; 0 stands for the one that the user

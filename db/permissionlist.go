@@ -16,20 +16,30 @@ var Permissions = &List{
 		"roleId":        `p.role_id = ?::bigint`,
 		"disabled":      `p.disabled = ?::boolean`,
 		"customerId":    `a.customer_id = ?::bigint`,
-		"applicationId": `EXISTS (SELECT FROM app_instances i WHERE i.id = a.app_instance_id AND i.application_id = ?::bigint OFFSET 0)`,
+		"applicationId": `p.application_id = ?::bigint`,
 	},
 	orders: map[string]key{
 		"ID":          {by: "p.id", kind: integers},
 		"CREATED_AT":  {by: "p.created_at", kind: moments},
-		"LAST_ACCESS": {by: "COALESCE(p.last_access, 'epoch')", kind: moments},
+		"LAST_ACCESS": {by: lastAccess, kind: moments},
 	},
 	otherwise: "ID",
 	columns:   permissionColumns,
 	tables:    joinByID("permissions", "p", "f.id") + permissionJoins,
 }
 
+// lastAccess is when a permission was used last, long ago where never.
+const lastAccess = "COALESCE(p.last_access, 'epoch')"
+
 // placeOfPermission joins the account and the company of permission p.
 var placeOfPermission = joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id")
+
+// reaches tells whether a permission is on an account of a scope, whose bounds are $1 and $2: of the whole tree, or of a limb that begins there, which is nearly all of them, or
+// else by the account.
+func reaches(p string) string {
+	return "((SELECT whole_scope($1::bigint[], $2::bigint[])) OR " + p + ".limb_id IN (SELECT l.id FROM limbs l WHERE l.lineage >= $1::bigint[] AND l.lineage < $2::bigint[])" +
+		" OR account_in(" + p + ".account_id, $1::bigint[], $2::bigint[]))"
+}
 
 var (
 	// permissionsOfUser are those of a user within a scope.
@@ -42,13 +52,15 @@ var (
 )
 
 // permissionsWithin are the ways to the permissions of a scope, whose bounds are $1 and $2: those of a few companies, or of a few limbs,
-// or all in order, of which those of others are passed over.
+// or all in order, of which those of others are passed over. Those of one application have an order by their last use of their own, as some have users by the thousand and others
+// none; and so have those of a role, which is of one.
 func permissionsWithin(scope access.Scope) ways {
 	return func(st *statement, terms []Term) []way {
 		const place = "permissions p"
 		held := append(st.terms(terms), withinScope, aliveInScope("a.customer_id"))
 		var list []way
 		var led []string
+		var application string
 		for _, t := range terms {
 			switch t.Member {
 			case "ids":
@@ -60,6 +72,9 @@ func permissionsWithin(scope access.Scope) ways {
 				if list = append(list, fewPermissions(scope, role, held)); st.ordersBy("p.id") { // which an index has behind the role and the limb
 					led = []string{role}
 				}
+				application = "(SELECT application_id FROM roles WHERE id = " + st.value(t, "bigint") + ")"
+			case "applicationId":
+				list, application = append(list, fewPermissions(scope, st.condition(t), held)), st.value(t, "bigint")
 			case "disabled":
 				if t.Value == "true" {
 					list = append(list, fewPermissions(scope, "p.disabled", held))
@@ -70,6 +85,10 @@ func permissionsWithin(scope access.Scope) ways {
 		}
 		all := way{from: place + placeOfPermission, held: held, ordered: true}
 		limbs := way{each: limbsInScope, first: "l", from: all.from, where: led, lead: "p.limb_id", is: "l.id", held: held, ordered: true, size: limbsInScope, most: mostOwners}
+		if application != "" && st.ordersBy(lastAccess) {
+			all.lead, all.is = "p.application_id", application
+			limbs.lead, limbs.is = limbs.lead+", p.application_id", limbs.is+", "+application
+		}
 		if scope.Whole() {
 			return append(list, all)
 		}

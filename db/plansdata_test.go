@@ -4,8 +4,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"canopy/internal/devstack/devtest"
 )
@@ -47,6 +49,9 @@ func (d planData) begin() {
 	}
 }
 
+// plansBegun is when the first row was made that has a time: of each table the row with the id n is n seconds younger.
+var plansBegun = time.Now().Add(-10_000_000 * time.Second)
+
 // manyAtOnce is from how many companies on indexes are made after the rows; among fewer, that takes longer.
 const manyAtOnce = 50_000
 
@@ -59,7 +64,7 @@ func (d planData) grow(some, n int) {
 	if n >= manyAtOnce {
 		texts = append(texts, devtest.Must[[]string](d.t)(setAside(d.t.Context(), conn))...)
 	}
-	bounds := strings.NewReplacer(":some", strconv.Itoa(some), ":n", strconv.Itoa(n))
+	bounds := strings.NewReplacer(":some", strconv.Itoa(some), ":n", strconv.Itoa(n), ":begun", pq.QuoteLiteral(plansBegun.Format(time.RFC3339Nano))+"::timestamptz")
 	for _, text := range append(texts, `RESET session_replication_role`, `RESET work_mem`, `RESET maintenance_work_mem`) {
 		if _, err := conn.ExecContext(d.t.Context(), bounds.Replace(text)); err != nil {
 			d.t.Fatalf("%s: %v", text, err)
@@ -106,16 +111,16 @@ var fewRows = []string{
 // most belong to company 5 and what is its own, and to user 7 in other companies. What is at work and what is due are some
 // of a hundred.
 var manyRows = []string{
-	`INSERT INTO customers (id, parent_id, lineage, name, region_id)
+	`INSERT INTO customers (id, parent_id, lineage, name, region_id, created_at)
 		WITH RECURSIVE tree(id, parent_id, lineage) AS (
 			SELECT 1::bigint, NULL::bigint, ARRAY[1]::bigint[]
 			UNION ALL
 			SELECT c, t.id, t.lineage || c FROM tree t CROSS JOIN LATERAL generate_series(20 * t.id - 18, LEAST(20 * t.id + 1, :n)) c)
-		SELECT id, parent_id, lineage, 'Company ' || id, 1 FROM tree WHERE id > :some ORDER BY id`,
-	`INSERT INTO users (id, email, first_name, last_name)
-		SELECT i, 'user' || i || '@x.example', 'First', 'Last' FROM generate_series(:some + 1, :n) i`,
-	`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name, lineage, accepted_at)
-		SELECT c.id, u.id, u.email, 'First', 'Last', c.lineage, CASE WHEN u.id % 2 = 0 THEN now() END
+		SELECT id, parent_id, lineage, 'Company ' || id, 1, :begun + id * interval '1 second' FROM tree WHERE id > :some ORDER BY id`,
+	`INSERT INTO users (id, email, first_name, last_name, created_at)
+		SELECT i, 'user' || i || '@x.example', 'First', 'Last', :begun + i * interval '1 second' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name, lineage, accepted_at, created_at)
+		SELECT c.id, u.id, u.email, 'First', 'Last', c.lineage, CASE WHEN u.id % 2 = 0 THEN now() END, u.created_at
 		FROM (SELECT i, i FROM generate_series(:some + 1, :n) i
 			UNION SELECT 5, i FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000
 			UNION SELECT i, 7 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 1 AND i <= 10000) m(customer_id, user_id)
@@ -131,12 +136,12 @@ var manyRows = []string{
 	`INSERT INTO accounts (id, customer_id, app_instance_id, name, limb_id)
 		SELECT id, id, 1 + id % 3, 'Account', limb_of(lineage) FROM customers WHERE id > :some ORDER BY id`,
 	`INSERT INTO roles (id, application_id, customer_id, name) SELECT 10 + i, 1, i, 'Own' FROM generate_series(:some + 1, :n) i`,
-	`INSERT INTO permissions (id, account_id, user_id, role_id, limb_id, last_access)
-		SELECT p.id, a.id, p.user_id, p.role_id, a.limb_id, CASE WHEN p.user_id % 20 > 0 THEN now() - p.id::bigint * 7919 % 100003 * interval '1 minute' END FROM (
+	`INSERT INTO permissions (id, account_id, user_id, role_id, limb_id, application_id, created_at, last_access)
+		SELECT p.id, a.id, p.user_id, p.role_id, a.limb_id, i.application_id, :begun + p.id::bigint % 10000000 * interval '1 second', CASE WHEN p.user_id % 20 > 0 THEN now() - p.id::bigint * 7919 % 100003 * interval '1 minute' END FROM (
 			SELECT i, i, i, 1 + i % 3 FROM generate_series(:some + 1, :n) i
-			UNION ALL SELECT 10000000 + i, 5, i, 4 + i / 10 % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000
+			UNION ALL SELECT 10000000 + i, 5, i, 3 + i / 10 % 2 * 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000
 			UNION ALL SELECT 20000000 + i, i, 7, 1 + i % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 1 AND i <= 10000) p(id, account_id, user_id, role_id)
-		JOIN accounts a ON a.id = p.account_id ORDER BY p.id`,
+		JOIN accounts a ON a.id = p.account_id JOIN app_instances i ON i.id = a.app_instance_id ORDER BY p.id`,
 	`INSERT INTO billing (customer_id) SELECT i FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO api_keys (id, client_id, customer_id, user_id)
 		SELECT i, 'client ' || i, i, i FROM generate_series(:some + 1, :n) i
@@ -168,9 +173,10 @@ var manyRows = []string{
 	`INSERT INTO idempotency_keys (id, caller, branch_id, customer_id, user_id, request, answer, leased_until)
 		SELECT 'key:' || i || ' once', 'key:' || i, 2 + i % 20, i, i, 'sealed'::bytea, 'sealed'::bytea, now() FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO idempotency_bytes (owner, slot, bytes) SELECT 'key:' || i, 0, 1000 FROM generate_series(:some + 1, :n) i`,
-	`INSERT INTO audit_events (id, customer_id, actor_user_id, action, object_type, object_id, created_at)
-		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, i, 'run.started', 'Run', i, now() - (10000000 - i) * interval '1 second'
-		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+	`INSERT INTO audit_events (id, customer_id, actor_user_id, action, object_type, object_id, created_at, limb_id)
+		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, w.customer_id, i, 'run.started', 'Run', i, :begun + i * interval '1 second', w.limb_id
+		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h
+		JOIN customer_words w ON w.customer_id = CASE h WHEN 0 THEN i ELSE 5 END`,
 	`INSERT INTO mail_outbox (id, user_id, kind, message, branch_id, sent_at, handed_out, next_attempt_at)
 		SELECT i, i, 'invitation', '', 2 + i % 20, CASE WHEN i % 100 > 1 THEN now() END, i = 101, now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END
 		FROM generate_series(:some + 1, :n) i`,
@@ -178,7 +184,7 @@ var manyRows = []string{
 		SELECT i, i, i, 'Context', '', '', 'canopy-lexical-1', i % 2 FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, 5, 'Context', '', '', 'canopy-lexical-1', 1 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
 	`INSERT INTO context_queries (id, context_id, user_id, text, mode, hits, relevance, created_at)
-		SELECT i, i, i, 'words', 'LEXICAL', 0, 0, now() - (10000000 - i) * interval '1 second' FROM generate_series(:some + 1, :n) i
+		SELECT i, i, i, 'words', 'LEXICAL', 0, 0, :begun + i * interval '1 second' FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, 5, 'words', 'LEXICAL', 0, 0, now() FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
 	`INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, branch_id, handed_out, next_attempt_at)
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, gen_random_uuid(), 'a.txt', 'a.txt', i, 'txt', 'text/plain', 'hash ' || i / 5, 1000,
@@ -206,11 +212,12 @@ var manyRows = []string{
 	`INSERT INTO agent_revisions (id, agent_id, number, diagram)
 		SELECT i, i, 1, '{}'::json FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, i, '{}'::json FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
-	`INSERT INTO runs (id, job_key, agent_id, revision_id, account_id, user_id, input, status, finished_at, due_at, branch_id)
+	`INSERT INTO runs (id, job_key, agent_id, revision_id, account_id, user_id, input, status, finished_at, due_at, branch_id, created_at, limb_id)
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN md5(i::text)::uuid ELSE gen_random_uuid() END, CASE h WHEN 0 THEN i ELSE 5 END, CASE h WHEN 0 THEN i ELSE 5 END,
 			CASE h WHEN 0 THEN i ELSE 5 END, i, '{}', CASE WHEN i % 100 < 2 THEN 'running' ELSE 'finished' END, CASE WHEN i % 100 > 1 THEN now() END,
-			now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END, 2 + i % 20
-		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+			now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END, 2 + i % 20, :begun + i * interval '1 second', w.limb_id
+		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h
+		JOIN customer_words w ON w.customer_id = CASE h WHEN 0 THEN i ELSE 5 END`,
 	`INSERT INTO run_steps (run_id, position, step_id, type, started_at, duration_ms)
 		SELECT i, p, 'step', 'http', now(), 1 FROM generate_series(:some + 1, :n) i, generate_series(0, 1) p`,
 	`INSERT INTO secrets (id, customer_id, name, value) SELECT i, i, 'S', 'sealed' FROM generate_series(:some + 1, :n) i`,
@@ -218,10 +225,11 @@ var manyRows = []string{
 		SELECT 20000000 + i, i, 'S', 'sealed', now(), now(), 1, now() + i * interval '1 second' - interval '5 minutes' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO webhook_destinations (id, customer_id, url, secret, events, failing_since, failures)
 		SELECT i, i, 'https://x.example', 'sealed', '{run.finished}', CASE WHEN i % 100 = 0 THEN now() - interval '1 day' END, 1 FROM generate_series(:some + 1, :n) i`,
-	`INSERT INTO webhook_deliveries (id, customer_id, destination_id, event_id, type, payload, status, lost, completed_at, created_at)
-		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, CASE h WHEN 0 THEN i ELSE 5 END, 'event ' || i, 'run.finished', '',
-			CASE WHEN i % 100 < 2 THEN 'pending' WHEN i % 100 = 2 THEN 'failed' ELSE 'delivered' END, i % 100 = 2, CASE WHEN i % 100 > 1 THEN now() END, now() - (10000000 - i) * interval '1 second'
-		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+	`INSERT INTO webhook_deliveries (id, customer_id, destination_id, event_id, type, payload, status, lost, completed_at, created_at, limb_id)
+		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, w.customer_id, CASE h WHEN 0 THEN i ELSE 5 END, 'event ' || i, 'run.finished', '',
+			CASE WHEN i % 100 < 2 THEN 'pending' WHEN i % 100 = 2 THEN 'failed' ELSE 'delivered' END, i % 100 = 2, CASE WHEN i % 100 > 1 THEN now() END, :begun + i * interval '1 second', w.limb_id
+		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h
+		JOIN customer_words w ON w.customer_id = CASE h WHEN 0 THEN i ELSE 5 END`,
 	`INSERT INTO webhook_due (destination_id, begun, next_attempt_at, delivery_id, claimed_at)
 		SELECT destination_id, id % 100 = 1, CASE WHEN id = 101 THEN '2100-01-01' ELSE created_at END, id, CASE WHEN id = 101 THEN now() END
 		FROM webhook_deliveries WHERE status = 'pending' AND (id > :some AND id <= :n OR id > 10000000 + :some AND id <= 10000000 + :n)`,

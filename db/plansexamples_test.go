@@ -483,6 +483,8 @@ var examples = map[query]example{
 	qFinishContext:        few(299, 299, 1),
 	qFinishDocument:       few(201, 0, 1, "[]"),
 	qDocumentBacklog:      atWork(),
+	qExportBacklog:        atWork(),
+	qImportBacklog:        atWork(),
 	qReadBy:               few(201, 0, 1),
 	qDropOtherChunks:      few(299, 1, 1),
 	qDropChunks:           few(299),
@@ -674,7 +676,7 @@ var examples = map[query]example{
 
 	// treechanges.go
 	qLogTreeChanges:    few("{5,299}"),
-	qTreeChanges:       few("900000", 100).and(noTransaction, 100),
+	qTreeChanges:       few("900000:900000:", 0, 100).and(allSeen, 0, 100),
 	qForgetTreeChanges: few(3600, 20),
 
 	// scimtokens.go

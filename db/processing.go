@@ -64,11 +64,8 @@ var (
 	qFinishDocument = prepare(`
 		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, warnings = $4::jsonb, packed = revision, completed_at = now()
 		WHERE ` + heldDocument)
-	qDocumentBacklog = prepare(`
-		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
-		FROM (SELECT next_attempt_at FROM documents WHERE status IN ('pending', 'processing') AND next_attempt_at <= now()
-			ORDER BY next_attempt_at LIMIT 100000) due`)
-	qReadBy = prepare(`
+	qDocumentBacklog = backlog("documents", `status IN ('pending', 'processing')`)
+	qReadBy          = prepare(`
 		WITH held AS (UPDATE documents SET reader = $3 WHERE ` + heldDocument + ` RETURNING id, revision),
 		blocks AS (DELETE FROM vector_blocks b USING held h WHERE b.document_id = h.id AND b.revision = h.revision),
 		gone AS (DELETE FROM chunks k USING held h WHERE k.document_id = h.id AND k.revision = h.revision)
@@ -86,7 +83,7 @@ var (
 		UPDATE documents SET status = 'pending', handed_out = false, next_attempt_at = now() + $3 * interval '1 second', error = $4, faults = faults + $5
 		WHERE ` + heldDocument)
 	// A twin has the same bytes, read the same way, and belongs to the same account.
-	twin = ` FROM documents o JOIN contexts x ON x.account_id = $2 AND x.removed_at IS NULL
+	twin = ` FROM documents o JOIN contexts x ON ` + shownOn + ` = $2
 		CROSS JOIN LATERAL (SELECT * FROM documents WHERE context_id = x.id AND content_hash = o.content_hash AND id <> o.id OFFSET 0) d
 		WHERE o.id = $1 AND d.model = o.model AND d.format = o.format AND d.chunk_size = o.chunk_size AND d.overlap = o.overlap`
 	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, d.warnings, x.dimensions` + twin + ` AND d.status = 'ready' AND d.reader = o.reader ORDER BY d.id LIMIT 1`)

@@ -28,7 +28,7 @@ var Runs = &List{
 }
 
 var loggedRuns = logged{
-	rows: "runs r", table: "runs r" + joinByID("accounts", "a", "r.account_id"), company: "a.customer_id",
+	rows: "runs r", table: "runs r" + joinByID("accounts", "a", "r.account_id"), company: "a.customer_id", limb: "r.limb_id",
 	time: "r.created_at", owner: "r.account_id", owners: accountsOf("c.id"), id: "a.id",
 	kind: "r.status", kindType: "text", kindMember: "status", only: "r.status <> 'finished'", kindOf: func(status string) (string, bool) { return status, status != RunFinished },
 }

@@ -135,6 +135,14 @@ type Backlog struct {
 	Lag   float64 `db:"lag"`
 }
 
+// backlog gives the statement that counts what waits in a table, of the rows that are open.
+func backlog(table, open string) query {
+	return prepare(`
+		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
+		FROM (SELECT next_attempt_at FROM ` + table + ` WHERE ` + open + ` AND next_attempt_at <= now()
+			ORDER BY next_attempt_at LIMIT 100000) due`)
+}
+
 // RunsUntouchedFor tells for how long a run has been waiting to be taken up while nobody executes any.
 func (s *Store) RunsUntouchedFor(ctx context.Context) (time.Duration, error) {
 	return s.seconds(ctx, qRunsUntouchedFor)

@@ -194,8 +194,8 @@ var staffing = []string{
 		JOIN memberships m ON m.customer_id = c.id JOIN users o ON o.id = m.user_id CROSS JOIN LATERAL member_seen(m, o) v`,
 	`INSERT INTO invitations (customer_id, user_id, email, created_by)
 		SELECT customer_id, user_id, email, created_by FROM memberships WHERE customer_id >= :first AND customer_id < :end`,
-	`INSERT INTO permissions (account_id, user_id, role_id, limb_id, last_access)
-		SELECT a.id, m.user_id, r.id, a.limb_id, CASE WHEN i.application_id = (SELECT min(id) FROM applications) AND m.user_id % 20 > 0 THEN now() - m.user_id * 7919 % 100003 * interval '1 minute' END
+	`INSERT INTO permissions (account_id, user_id, role_id, limb_id, application_id, last_access)
+		SELECT a.id, m.user_id, r.id, a.limb_id, i.application_id, CASE WHEN i.application_id = (SELECT min(id) FROM applications) AND m.user_id % 20 > 0 THEN now() - m.user_id * 7919 % 100003 * interval '1 minute' END
 		FROM memberships m JOIN accounts a ON a.customer_id = m.customer_id
 		JOIN app_instances i ON i.id = a.app_instance_id
 		JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND r.name = 'Member'

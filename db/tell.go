@@ -54,18 +54,18 @@ var (
 func telling(first int, condition string) string {
 	return `
 	told AS MATERIALIZED (
-		SELECT t.* FROM ` + unnest(first, auditTypes) + ` WITH ORDINALITY t(customer_id, actor, client_id, action, object_type, object_id, details, names, n)
+		SELECT t.*, ` + limbOf("t.customer_id") + ` AS limb_id FROM ` + unnest(first, auditTypes) + ` WITH ORDINALITY t(customer_id, actor, client_id, action, object_type, object_id, details, names, n)
 		WHERE ` + condition + `),
 	audited AS (
-		INSERT INTO audit_events (customer_id, actor_user_id, client_id, action, object_type, object_id, details, created_at)
-		SELECT customer_id, NULLIF(actor, 0), client_id, action, object_type, object_id, details::jsonb, clock_timestamp() FROM told ORDER BY n
+		INSERT INTO audit_events (customer_id, limb_id, actor_user_id, client_id, action, object_type, object_id, details, created_at)
+		SELECT customer_id, limb_id, NULLIF(actor, 0), client_id, action, object_type, object_id, details::jsonb, clock_timestamp() FROM told ORDER BY n
 		RETURNING id, created_at),
 	events AS MATERIALIZED (
-		SELECT e.* FROM ` + unnest(first+len(auditTypes), eventTypes) + ` WITH ORDINALITY e(customer_id, id, type, payload, names, for_all, free, n)
+		SELECT e.*, ` + limbOf("e.customer_id") + ` AS limb_id FROM ` + unnest(first+len(auditTypes), eventTypes) + ` WITH ORDINALITY e(customer_id, id, type, payload, names, for_all, free, n)
 		WHERE ` + condition + `),
 	emitted AS (
-		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
-		SELECT d.customer_id, d.id, e.id, e.type, e.payload FROM events e
+		INSERT INTO webhook_deliveries (customer_id, limb_id, destination_id, event_id, type, payload)
+		SELECT d.customer_id, e.limb_id, d.id, e.id, e.type, e.payload FROM events e
 		CROSS JOIN LATERAL (SELECT d.id, d.customer_id FROM webhook_destinations d
 			WHERE d.customer_id = e.customer_id AND d.deleted_at IS NULL AND d.enabled
 			AND (d.events && string_to_array(e.names, ' ') OR e.for_all AND d.events IS NULL) OFFSET 0) d
@@ -73,6 +73,11 @@ func telling(first int, condition string) string {
 	due AS (
 		INSERT INTO webhook_due (destination_id, begun, delivery_id)
 		SELECT destination_id, event_id = ANY (ARRAY(SELECT id FROM events WHERE free)), id FROM emitted)`
+}
+
+// limbOf is the limb of a company, which is read here once for all that is written of it; a trigger does so for each row that comes without.
+func limbOf(company string) string {
+	return `COALESCE((SELECT w.limb_id FROM customer_words w WHERE w.customer_id = ` + company + `), 0)`
 }
 
 // makingGate is where the condition of a statement is that makes rows and tells of them at once. Where nothing can follow in its transaction, it makes

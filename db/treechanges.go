@@ -13,7 +13,7 @@ type TreeChange struct {
 	CustomerID int64 `db:"customer_id"`
 }
 
-// treeChangesKept is how long changes of the tree can be read, and mostTreeChanges how many at once: the latest.
+// treeChangesKept is how long changes of the tree can be read, and mostTreeChanges how many are read at once.
 const (
 	treeChangesKept = time.Hour
 	mostTreeChanges = 10_000
@@ -21,11 +21,12 @@ const (
 
 var (
 	qLogTreeChanges = prepare(`INSERT INTO tree_changes (customer_id) SELECT DISTINCT id FROM unnest($1::bigint[]) c(id)`)
-	// Of the transactions that are not over at this moment none is older than the one that is given as next.
+	// What the snapshot that is given did not see, and the one that sees all of it.
 	qTreeChanges = prepare(`
-		SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS next, COALESCE(c.id, 0) AS id, COALESCE(c.customer_id, 0) AS customer_id
+		SELECT pg_current_snapshot()::text AS next, COALESCE(c.id, 0) AS id, COALESCE(c.customer_id, 0) AS customer_id
 		FROM (SELECT) one LEFT JOIN (
-			SELECT * FROM (SELECT * FROM tree_changes WHERE changed_by >= $1::text::xid8 OFFSET 0) c ORDER BY c.id DESC LIMIT $2) c ON true`)
+			SELECT * FROM (SELECT * FROM tree_changes WHERE changed_by >= pg_snapshot_xmin($1::text::pg_snapshot) OFFSET 0) c
+			WHERE NOT pg_visible_in_snapshot(c.changed_by, $1::text::pg_snapshot) AND c.id > $2 ORDER BY c.id LIMIT $3) c ON true`)
 	qForgetTreeChanges = prepare(`
 		DELETE FROM tree_changes WHERE id IN (SELECT id FROM tree_changes WHERE changed_at < now() - $1 * interval '1 second' ORDER BY changed_at LIMIT $2)`)
 )
@@ -36,29 +37,34 @@ func (s *Store) LogTreeChanges(ctx context.Context, companies []int64) error {
 	return err
 }
 
-// noTransaction is later than all transactions.
-const noTransaction = "18446744073709551615"
+// allSeen is a snapshot that sees all transactions there will ever be.
+const allSeen = "9223372036854775807:9223372036854775807:"
 
-// TreeChanges are the changes of the tree that were made by the transaction since and later ones, and where to go on: what is committed from
-// now on is there then, beside some that were given before. Of "" it gives no more than that.
-func (s *Store) TreeChanges(ctx context.Context, since string) (changes []TreeChange, next string, err error) {
+// TreeChanges gives the changes of the tree that were committed since a snapshot, and the snapshot up to which these are all: however late one commits that
+// has begun before others, it is given the next time. Some may be given twice. Of "" it gives the snapshot alone.
+func (s *Store) TreeChanges(ctx context.Context, since string, each func(TreeChange)) (next string, err error) {
 	if since == "" {
-		since = noTransaction
+		since = allSeen
 	}
-	var rows []struct {
-		TreeChange
-		Next string
-	}
-	if err := s.list(ctx, &rows, qTreeChanges, since, mostTreeChanges); err != nil {
-		return nil, "", err
-	}
-	for _, row := range rows {
-		next = row.Next
-		if row.ID > 0 {
-			changes = append(changes, row.TreeChange)
+	for after, more := int64(0), true; more; {
+		var rows []struct {
+			TreeChange
+			Next string
 		}
+		if err := s.list(ctx, &rows, qTreeChanges, since, after, mostTreeChanges); err != nil {
+			return "", err
+		}
+		if after == 0 {
+			next = rows[0].Next
+		}
+		for _, row := range rows {
+			if after = row.ID; after > 0 {
+				each(row.TreeChange)
+			}
+		}
+		more = len(rows) == mostTreeChanges
 	}
-	return changes, next, nil
+	return next, nil
 }
 
 // ForgetTreeChanges deletes changes of the tree that every process has heard of, at most so many.

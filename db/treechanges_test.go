@@ -15,15 +15,14 @@ func TestTreeChangesAreNotMissed(t *testing.T) {
 	// What was given before is left out: it may be given again while anything older is under way on the server, in whichever database.
 	seen := map[int64]bool{1: true}
 	read := func(since string) (string, string) {
-		changes, next, err := s.TreeChanges(ctx, since)
-		devtest.Check(t, err)
 		var companies []int64
-		for _, c := range changes {
+		next, err := s.TreeChanges(ctx, since, func(c db.TreeChange) {
 			if !seen[c.CustomerID] {
 				companies = append(companies, c.CustomerID)
 			}
 			seen[c.CustomerID] = true
-		}
+		})
+		devtest.Check(t, err)
 		return fmt.Sprint(companies), next
 	}
 	log := func(s *db.Store, id int64) { devtest.Check(t, s.LogTreeChanges(ctx, []int64{id, id})) }
@@ -47,6 +46,13 @@ func TestTreeChangesAreNotMissed(t *testing.T) {
 	if told != "[3]" {
 		t.Errorf("while one is under way %s is told", told)
 	}
+	// More than are read at once, with higher ids than the one under way.
+	many := make([]int64, 10_001)
+	for i := range many {
+		many[i] = int64(100 + i)
+		seen[many[i]] = true
+	}
+	devtest.Check(t, s.LogTreeChanges(ctx, many))
 	close(commit)
 	devtest.Check(t, <-done)
 	if told, next = read(next); told != "[2]" {

@@ -39,10 +39,10 @@ var Users = &List{
 }
 
 // usesWithin are the permissions p of user s within the scope.
-var usesWithin = `FROM permissions p` + placeOfPermission + ` WHERE p.user_id = s.user_id AND ` + withinScope
+var usesWithin = `FROM permissions p WHERE p.user_id = s.user_id AND ` + reaches("p")
 
 // lastUse is when a user has last used a permission within the scope, and hasUsed the member that tells who ever has.
-var lastUse = `COALESCE((SELECT max(p.last_access) ` + usesWithin + `), 'epoch')`
+var lastUse = `COALESCE((SELECT max(p.last_access) ` + usesWithin + ` AND p.last_access IS NOT NULL), 'epoch')`
 
 const hasUsed = "used"
 
@@ -134,10 +134,9 @@ func (s *statement) usedSince(scope access.Scope, t Term, terms []Term, held []s
 	if !s.counting {
 		return way{ids: "SELECT p.user_id AS id FROM permissions p WHERE " + used("p"), from: seenBy("n.id"), held: held}
 	}
-	first := "NOT EXISTS (SELECT FROM permissions l" + joinByID("accounts", "a", "l.account_id") + joinByID("customers", "c", "a.customer_id") +
-		" WHERE l.user_id = p.user_id AND l.account_id < p.account_id AND " + used("l") + " AND " + withinScope + " OFFSET 0)"
+	first := "NOT EXISTS (SELECT FROM permissions l WHERE l.user_id = p.user_id AND l.account_id < p.account_id AND " + used("l") + " AND " + reaches("l") + " OFFSET 0)"
 	rest := slices.DeleteFunc(slices.Clone(terms), func(o Term) bool { return o == t }) // as who is met there has
-	w := way{from: "permissions p" + placeOfPermission + seenBy("p.user_id"), where: []string{used("p")}, held: append(s.terms(rest), alivelyKnown, withinScope, first)}
+	w := way{from: "permissions p" + seenBy("p.user_id"), where: []string{used("p")}, held: append(s.terms(rest), alivelyKnown, reaches("p"), first)}
 	if !scope.Whole() {
 		w.each, w.where = limbsInScope, append(w.where, "p.limb_id = l.id")
 	}
@@ -160,8 +159,8 @@ func (s *statement) walkUsers(terms []Term, held []string) way {
 	}
 	terms = slices.DeleteFunc(slices.Clone(terms), func(t Term) bool { return t.Member == hasUsed }) // as who is met there has
 	w := way{
-		from:  "permissions p" + placeOfPermission + ` LEFT JOIN LATERAL (SELECT * FROM subtree_users WHERE customer_id = ` + topOfScope + ` AND user_id = p.user_id OFFSET 0) s ON true`,
-		where: []string{latest("p")}, held: append(s.terms(terms), "s.user_id IS NOT NULL", alivelyKnown, withinScope, lastUsed),
+		from:  `permissions p LEFT JOIN LATERAL (SELECT * FROM subtree_users WHERE customer_id = ` + topOfScope + ` AND user_id = p.user_id OFFSET 0) s ON true`,
+		where: []string{latest("p")}, held: append(s.terms(terms), "s.user_id IS NOT NULL AND "+alivelyKnown+" AND "+reaches("p")+" AND "+lastUsed), // one condition, which no index of p is chosen for
 		keys: map[string]string{lastUse: "p.last_access", "s.user_id": "p.user_id"}, ordered: true,
 	}
 	if since, given := value(terms, "lastAccessSince"); given {
@@ -174,8 +173,7 @@ func (s *statement) walkUsers(terms []Term, held []string) way {
 func latest(p string) string { return p + ".last_access IS NOT NULL AND NOT " + p + ".outdone" }
 
 // lastUsed holds a permission p to be the one that its user has used last within the scope.
-var lastUsed = `NOT EXISTS (SELECT FROM permissions l` + joinByID("accounts", "a", "l.account_id") + joinByID("customers", "c", "a.customer_id") + `
-	WHERE l.user_id = p.user_id AND (l.last_access, l.id) > (p.last_access, p.id) AND ` + withinScope + ` OFFSET 0)`
+var lastUsed = `NOT EXISTS (SELECT FROM permissions l WHERE l.user_id = p.user_id AND (l.last_access, l.id) > (p.last_access, p.id) AND ` + reaches("l") + ` OFFSET 0)`
 
 // fewByUse is how many users may be asked one by one for when they have used a permission.
 const fewByUse = 200

@@ -19,6 +19,8 @@ const (
 	archiveTimeout  = 24 * time.Hour
 	archiveWait     = time.Minute
 	archiveAttempts = 5
+	// archiveClaims is how often one is begun at most. Attempts that workers did not live to end count among these, and those of workers that were stopped.
+	archiveClaims = 20
 	// archivePlaces are how many of each a worker works on at the same time: a branch alone has one.
 	archivePlaces = 2
 )
@@ -51,6 +53,10 @@ func attempt[Due any](ctx context.Context, t *asynq.Task, stop <-chan struct{}, 
 	}
 	if err != nil {
 		return err
+	}
+	if a.attempts > archiveClaims {
+		log.WarnContext(ctx, "what takes workers down is given up: "+a.deed, a.what, a.id, "claims", a.attempts-1)
+		return a.end(ctx, false, nil)
 	}
 	err = lease[time.Time]{every: a.every, stop: stop, renew: a.renew}.hold(ctx, a.work)
 	if err := a.record(context.WithoutCancel(ctx), err, log); err != nil && !errors.Is(err, db.ErrNoRows) {

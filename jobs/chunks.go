@@ -46,11 +46,11 @@ type maker struct {
 }
 
 // batch is a run of chunks, with the first one's position and where the last one ends. Where words are not stored yet,
-// it has the vectors of them.
+// it has their features, of which vectors are made.
 type batch struct {
 	first  int
 	chunks []chunk.Chunk
-	words  *wordVectors
+	words  *wordFeatures
 	bytes  int
 	end    int
 }
@@ -152,10 +152,10 @@ func hand(ctx context.Context, out chan<- batch, b batch) error {
 	}
 }
 
-// embedWords makes the vectors of words, while the next chunks are cut and the last ones stored.
+// embedWords finds the features of words, while the next chunks are cut and the last ones stored.
 func (m *maker) embedWords(ctx context.Context, in <-chan batch, out chan<- batch) error {
 	for b := range in {
-		b.words = vectorsOfWords.Get().(*wordVectors)
+		b.words = storedFeatures.Get().(*wordFeatures)
 		for i, c := range b.chunks {
 			if !c.Blank() && !m.packed[blockOf(b.first+i)] {
 				m.wordsOf(b.words, c)
@@ -169,25 +169,25 @@ func (m *maker) embedWords(ctx context.Context, in <-chan batch, out chan<- batc
 	return nil
 }
 
-// wordVectors are the vectors of a batch's parts of chunks, one behind the other.
-type wordVectors struct {
-	counts lexical.Vector
-	// ends are those of the parts in counts, chunkEnds those of the chunks in ends.
+// wordFeatures are the features of a batch's parts of chunks, one behind the other.
+type wordFeatures struct {
+	features []uint32
+	// ends are those of the parts in features, chunkEnds those of the chunks in ends.
 	ends, chunkEnds []int
 }
 
-// vectorsOfWords are those of batches that are stored: they take megabytes.
-var vectorsOfWords = sync.Pool{New: func() any { return new(wordVectors) }}
+// storedFeatures are those of batches that are stored: they take megabytes.
+var storedFeatures = sync.Pool{New: func() any { return new(wordFeatures) }}
 
 // done leaves the memory to another batch.
-func (v *wordVectors) done() {
-	v.counts, v.ends, v.chunkEnds = v.counts[:0], v.ends[:0], v.chunkEnds[:0]
-	vectorsOfWords.Put(v)
+func (v *wordFeatures) done() {
+	v.features, v.ends, v.chunkEnds = v.features[:0], v.ends[:0], v.chunkEnds[:0]
+	storedFeatures.Put(v)
 }
 
-// of yields the vectors of the parts of a chunk.
-func (v *wordVectors) of(chunk int) iter.Seq[lexical.Vector] {
-	return func(yield func(lexical.Vector) bool) {
+// of yields the features of each part of a chunk.
+func (v *wordFeatures) of(chunk int) iter.Seq[[]uint32] {
+	return func(yield func([]uint32) bool) {
 		first := 0
 		if chunk > 0 {
 			first = v.chunkEnds[chunk-1]
@@ -197,22 +197,22 @@ func (v *wordVectors) of(chunk int) iter.Seq[lexical.Vector] {
 			if i > 0 {
 				from = v.ends[i-1]
 			}
-			if !yield(v.counts[from:v.ends[i]]) {
+			if !yield(v.features[from:v.ends[i]]) {
 				return
 			}
 		}
 	}
 }
 
-// wordsOf makes the vectors of a chunk's parts, each below the headings of the chunk. Rows of a table stay together below its header.
-func (m *maker) wordsOf(v *wordVectors, c chunk.Chunk) {
+// wordsOf takes in the features of a chunk's parts, each below the headings of the chunk. Rows of a table stay together below its header.
+func (m *maker) wordsOf(v *wordFeatures, c chunk.Chunk) {
 	parts, above := []string{c.Content}, c.Above()
 	if m.text.Header == "" {
 		parts = c.Parts(vector.MostParts)
 	}
 	for _, part := range parts {
-		v.counts = m.lexical.Append(v.counts, above+part)
-		v.ends = append(v.ends, len(v.counts))
+		v.features = m.lexical.Features(v.features, above+part)
+		v.ends = append(v.ends, len(v.features))
 	}
 }
 
@@ -247,7 +247,7 @@ func (m *maker) pack(ctx context.Context, b batch) error {
 		}
 		if !c.Blank() && !m.packed[m.first] {
 			for v := range b.words.of(i) {
-				m.words.Add(position-m.first, v)
+				m.words.AddFeatures(position-m.first, v)
 			}
 		}
 	}

@@ -52,7 +52,8 @@ func blobTask(due db.DueBlob) (*asynq.Task, error) {
 }
 
 func documentTask(due db.DueDocument) (*asynq.Task, error) {
-	return newTask(typeDocument, queueDocuments, due, asynq.Timeout(documentTimeout))
+	// The queue takes what a place goes on with for a part of its first task: there is time for the last one that it takes up, too.
+	return newTask(typeDocument, queueDocuments, due, asynq.Timeout(documentTimeout+goOnFor+documentTimeout))
 }
 
 func exportTask(due db.DueExport) (*asynq.Task, error) {

@@ -19,8 +19,9 @@ type turns[T any] struct {
 	release func(context.Context, []T) error
 	// sort has the work of suspended companies wait, and takes the others' back; nil where no work does.
 	sort func(context.Context) error
-	// stop, where there is one, has a place go on with what is handed out next until it is closed.
-	stop <-chan struct{}
+	// stop, where there is one, has a place go on with what is handed out next until it is closed. Each row then has so much time of its own.
+	stop    <-chan struct{}
+	timeout time.Duration
 
 	queue string
 	// each is how many places a worker has. places are those of all workers when the queue was looked at
@@ -45,13 +46,22 @@ func (t *turns[T]) line(l line) line {
 			default: // the relay is about to look
 			}
 		}()
-		err := handler.ProcessTask(ctx, task)
-		if err != nil || t.stop == nil {
+		if t.stop == nil {
+			return handler.ProcessTask(ctx, task)
+		}
+		if err := t.one(ctx, task, handler); err != nil {
 			return err
 		}
 		return t.goOn(ctx, task, handler)
 	})
 	return l
+}
+
+// one works on one row.
+func (t *turns[T]) one(ctx context.Context, task *asynq.Task, handler asynq.Handler) error {
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	return handler.ProcessTask(ctx, task)
 }
 
 // goOn works on what is handed out next, until there is nothing more or something fails. By the queue it would come when that is looked at again:
@@ -63,7 +73,7 @@ func (t *turns[T]) goOn(ctx context.Context, first *asynq.Task, handler asynq.Ha
 		if task == nil {
 			break
 		}
-		if err := handler.ProcessTask(ctx, task); err != nil {
+		if err := t.one(ctx, task, handler); err != nil {
 			return fmt.Errorf("%w (%s)", err, task.Payload())
 		}
 	}

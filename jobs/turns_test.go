@@ -37,8 +37,15 @@ func TestPlacesGoOn(t *testing.T) {
 		task:    func(n int) (*asynq.Task, error) { return newTask("turn", "turns", n) },
 		release: func(context.Context, []int) error { return errors.New("nothing is to be released") },
 		stop:    stop,
+		timeout: time.Hour,
 	}
-	work := turn.line(line{queue: "turns", handler: asynq.HandlerFunc(func(_ context.Context, task *asynq.Task) error {
+	var last time.Time
+	work := turn.line(line{queue: "turns", handler: asynq.HandlerFunc(func(ctx context.Context, task *asynq.Task) error {
+		if deadline, ok := ctx.Deadline(); !ok || !deadline.After(last) || time.Until(deadline) > time.Hour {
+			t.Errorf("%s has time until %v, where the one before has until %v", task.Payload(), deadline, last)
+		} else {
+			last = deadline
+		}
 		switch done = append(done, string(task.Payload())); string(task.Payload()) {
 		case "5":
 			return missed("The document failed: its row tells why.")

@@ -131,7 +131,8 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	}
 	if w.Documents != nil {
 		documents := turns[db.DueDocument]{
-			relay: r, lease: w.Store.LeaseDocuments, task: documentTask, release: w.Store.ReleaseDocuments, sort: w.Store.SortDocuments, stop: ctx.Done(),
+			relay: r, lease: w.Store.LeaseDocuments, task: documentTask, release: w.Store.ReleaseDocuments, sort: w.Store.SortDocuments,
+			stop: ctx.Done(), timeout: documentTimeout,
 		}
 		exports := turns[db.DueExport]{relay: r, lease: w.Store.LeaseExports, task: exportTask, release: w.Store.ReleaseExports}
 		imports := turns[db.DueImport]{relay: r, lease: w.Store.LeaseImportRequests, task: importTask, release: w.Store.ReleaseImportRequests}

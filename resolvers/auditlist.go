@@ -57,22 +57,30 @@ func (q Query) AuditActions(ctx context.Context) ([]*AuditAction, error) {
 }
 
 // AuditEvents is a page of the changes within reach, newest first unless asked for otherwise.
-func (q Query) AuditEvents(ctx context.Context, filter *AuditEventFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AuditEventConnection, error) {
+func (q Query) AuditEvents(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *AuditEventFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AuditEventConnection, error) {
 	c, err := q.may(ctx, rule.AuditEvents)
 	if err != nil {
 		return nil, err
 	}
-	return connected(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter, order: orderBy, args: page(first, after, last, before)},
-		within(c.Scope(), q.Store.FindAuditEvents),
-		within(c.Scope(), q.Store.CountAuditEvents))
+	scope, also, err := q.part(ctx, c, customerID, or(subtree, true), "customerId")
+	if err != nil {
+		return nil, err
+	}
+	return connected(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
+		within(scope, q.Store.FindAuditEvents),
+		within(scope, q.Store.CountAuditEvents))
 }
 
 // ListAuditEvents is AuditEvents for lists of any length.
-func (q Query) ListAuditEvents(ctx context.Context, filter *AuditEventFilter, l Listing, each func(*db.AuditEvent, paging.Cursor) error) error {
+func (q Query) ListAuditEvents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *AuditEventFilter, l Listing, each func(*db.AuditEvent, paging.Cursor) error) error {
 	c, err := q.may(ctx, rule.AuditEvents)
 	if err != nil {
 		return err
 	}
-	return listAll(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter}, l,
-		within(c.Scope(), q.Store.FindAuditEvents), each)
+	scope, also, err := q.part(ctx, c, customerID, subtree, "customerId")
+	if err != nil {
+		return err
+	}
+	return listAll(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter, also: also}, l,
+		within(scope, q.Store.FindAuditEvents), each)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -84,6 +85,45 @@ func (c *caller) mayImport() error {
 		return nil
 	}
 	return problem.Denied("archives are the business of an owner of the root company")
+}
+
+// errAskerLost ends an import. Another attempt can't do better.
+var errAskerLost = problem.Denied("who has asked for the import may not have archives read in any more")
+
+// askerMayImport tells whether who has asked for an import might ask for it now: it is looked up anew, by its key or as a person, as the import outlives tokens
+// and sessions.
+func (r *Resolver) askerMayImport(ctx context.Context, row *db.CustomerImport) error {
+	p, err := r.asker(ctx, row)
+	if errors.Is(err, db.ErrNoRows) || err == nil && (p.Dead || p.Suspended || p.Grants[access.Tenant] == nil) {
+		return errAskerLost
+	}
+	if err != nil {
+		return err
+	}
+	c := &caller{&p.Principal, p.Grants[access.Tenant]}
+	if c.mayImport() != nil || c.mayGive(access.AllFeatures) != nil || !c.Features.Has(rule.ImportCustomer.Right) {
+		return errAskerLost
+	}
+	return nil
+}
+
+// asker is who has asked for an import, as it may now; ErrNoRows where it is gone.
+func (r *Resolver) asker(ctx context.Context, row *db.CustomerImport) (*db.Caller, error) {
+	if row.UserID == nil {
+		return nil, db.ErrNoRows
+	}
+	if row.ClientID == loginClient {
+		root, err := r.Store.Root(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return r.Store.LoginCaller(ctx, db.LoginToken{UserID: *row.UserID, CustomerID: root.ID, IssuedAt: time.Now()})
+	}
+	key, err := r.Store.FindExchange(ctx, row.ClientID, access.Tenant, 0)
+	if err != nil {
+		return nil, err
+	}
+	return r.Store.KeyCaller(ctx, row.ClientID, access.Tenant, key.AccountID, "")
 }
 
 // takesImports tells whether an archive can be read in below a company.
@@ -222,8 +262,14 @@ func (e CustomerImportEdges) Customer(ctx context.Context, obj *db.CustomerImpor
 }
 
 // ReadArchive carries out an import that was asked for, from its archive, and writes into the row what came of it: what the operator's shell
-// does, by who asked for it. An error that is a *problem.Error of the archive's, or of what the platform has no room for, is final.
+// does, by who asked for it. An error that is a *problem.Error of the archive's, or of what the platform has no room for, is final. Where the company is made
+// already, the rest of it is stored whatever has become of who asked: it would stay half made.
 func (r *Resolver) ReadArchive(ctx context.Context, row *db.CustomerImport, from io.ReadSeeker, watch func(pass string) io.Writer) error {
+	if row.MadeID == nil {
+		if err := r.askerMayImport(ctx, row); err != nil {
+			return err
+		}
+	}
 	report, err := r.OperatorImport(ctx, Import{Archive: from, Parent: row.ParentID, DryRun: row.DryRun, Watch: watch, For: row})
 	if f, ok := errors.AsType[*archive.Fault](err); ok {
 		return problem.Bad("%s", f.Error())

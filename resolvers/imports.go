@@ -322,11 +322,27 @@ func (i *importing) record(ctx context.Context, tx *db.Store, ch *changes, g *db
 	if done.Report, err = json.Marshal(i.report); err != nil {
 		return nil, err
 	}
+	if err := i.stillWanted(ctx, tx); err != nil {
+		return nil, err
+	}
 	if err := tx.InsertImport(ctx, done); err != nil || i.in.For == nil {
 		return done, err
 	}
 	// What was cancelled meanwhile, or is another worker's by now, is not committed.
 	return done, tx.NoteMade(ctx, i.in.For, done.CustomerID)
+}
+
+// stillWanted looks once more, before what took long is committed. The parent could be changed meanwhile, as it is only kept in its place: below one that was
+// deleted nothing is made. One that is suspended takes archives as before, and what is made is suspended with it. Who has asked must still be one who may.
+func (i *importing) stillWanted(ctx context.Context, tx *db.Store) error {
+	parent, err := tx.Customer(ctx, i.parent.Lineage.Subtree(), i.parent.ID)
+	if err != nil {
+		return missing(err, "company", i.parent.ID)
+	}
+	if err := mustNotBeDeleted(ctx, tx, parent, "parent"); err != nil || i.in.For == nil {
+		return err
+	}
+	return i.askerMayImport(ctx, i.in.For)
 }
 
 // goOn ends what was made, here or by a command that was interrupted: it stores the originals that are not there yet, and has the

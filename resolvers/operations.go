@@ -48,7 +48,7 @@ func (e OperationsEdges) Queues(ctx context.Context, _ *Operations) ([]*WorkQueu
 	for _, kind := range []struct {
 		name string
 		ask  func(context.Context) (db.Backlog, error)
-	}{{"mail", e.Store.MailBacklog}, {"documents", e.Store.DocumentBacklog}, {"runs", e.Store.RunBacklog}, {"webhooks", e.Store.DeliveryBacklog}} {
+	}{{"mail", e.Store.MailBacklog}, {"documents", e.Store.DocumentBacklog}, {"runs", e.Store.RunBacklog}, {"webhooks", e.Store.DeliveryBacklog}, {"exports", e.Store.ExportBacklog}, {"imports", e.Store.ImportBacklog}} {
 		b, err := kind.ask(ctx)
 		if err != nil {
 			return nil, err

@@ -23,6 +23,9 @@ import (
 // part gives the part of the tree that is asked for: a company within reach, the caller's own when it is left out, with
 // everything below it or, by a term, alone.
 func (r *Resolver) part(ctx context.Context, c *caller, customerID *globalid.ID, subtree bool, member string) (access.Scope, []db.Term, error) {
+	if customerID == nil && subtree {
+		return c.Scope(), nil, nil
+	}
 	top, err := r.customer(ctx, c, customerID, "customerId")
 	if err != nil {
 		return access.Scope{}, nil, err

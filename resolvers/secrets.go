@@ -164,7 +164,7 @@ type UpdateSecretPayload struct{ Secret *db.Secret }
 // UpdateSecret changes a secret. Runs under way use the new value from their next step on.
 func (m Mutation) UpdateSecret(ctx context.Context, in UpdateSecretInput) (*UpdateSecretPayload, error) {
 	out := &UpdateSecretPayload{}
-	err := m.changeSecret(ctx, rule.UpdateSecret, in.ID, audit.SecretUpdated, func(tx *db.Store, row *db.Secret) (what audit.Changes, err error) {
+	err := m.changeSecret(ctx, rule.UpdateSecret, in.ID, audit.SecretUpdated, func(tx *db.Store, c *caller, row *db.Secret) (what audit.Changes, err error) {
 		var v check
 		if in.Name != nil {
 			v.secretName("name", *in.Name)
@@ -205,22 +205,25 @@ type DeleteSecretPayload struct{ DeletedID globalid.ID }
 // DeleteSecret removes a secret, a restorable one 30 days later for good. A step that uses it fails from then on, and its name is free.
 func (m Mutation) DeleteSecret(ctx context.Context, in DeleteSecretInput) (*DeleteSecretPayload, error) {
 	out := &DeleteSecretPayload{}
-	err := m.changeSecret(ctx, rule.DeleteSecret, in.ID, audit.SecretDeleted, func(tx *db.Store, row *db.Secret) (audit.Changes, error) {
+	err := m.changeSecret(ctx, rule.DeleteSecret, in.ID, audit.SecretDeleted, func(tx *db.Store, c *caller, row *db.Secret) (audit.Changes, error) {
 		if err := unchanged(row.Version, in.IfVersion); err != nil {
 			return audit.Changes{}, err
 		}
 		out.DeletedID = row.GlobalID()
 		what := audit.Removed(row).Secret("value", true, false)
 		if or(in.Restorable, false) {
-			return what, hideSecret(ctx, tx, row)
+			return what, m.hideSecret(ctx, tx, c, row)
 		}
 		return what, tx.DeleteSecret(ctx, row.ID)
 	})
 	return out, err
 }
 
-// hideSecret keeps a secret for RestoreSecret.
-func hideSecret(ctx context.Context, tx *db.Store, row *db.Secret) error {
+// hideSecret keeps a secret for RestoreSecret. The company's row is held, as roomForSecret does.
+func (m Mutation) hideSecret(ctx context.Context, tx *db.Store, c *caller, row *db.Secret) error {
+	if _, err := tx.CustomerForUpdate(ctx, c.Scope(), row.CustomerID); err != nil {
+		return c.unreached(err, "company", row.CustomerID)
+	}
 	n, err := tx.RemovedSecretCount(ctx, row.CustomerID)
 	if err != nil {
 		return err
@@ -279,7 +282,7 @@ func (m Mutation) RestoreSecret(ctx context.Context, in RestoreSecretInput) (*Re
 }
 
 // changeSecret changes one secret of a company within reach.
-func (m Mutation) changeSecret(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(*db.Store, *db.Secret) (audit.Changes, error)) error {
+func (m Mutation) changeSecret(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(*db.Store, *caller, *db.Secret) (audit.Changes, error)) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
@@ -293,7 +296,7 @@ func (m Mutation) changeSecret(ctx context.Context, need *rule.Rule, id globalid
 		if err != nil {
 			return c.unreached(err, "secret", n)
 		}
-		what, err := do(tx, row)
+		what, err := do(tx, c, row)
 		if err != nil {
 			return err
 		}

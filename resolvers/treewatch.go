@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"canopy/db"
 	"canopy/outbox"
 )
 
@@ -15,10 +16,13 @@ const treeEvery = 500 * time.Millisecond
 func (r *Resolver) WatchTree(ctx context.Context) {
 	tick := time.NewTicker(treeEvery)
 	defer tick.Stop()
-	watch := treeWatch{}
+	since := ""
 	for failed := false; ; {
-		if watch.since == "" || r.Bus.Listened(outbox.TreeTopic) {
-			err := watch.look(ctx, r)
+		if since == "" || r.Bus.Listened(outbox.TreeTopic) {
+			next, err := r.Store.TreeChanges(ctx, since, func(c db.TreeChange) { outbox.TellTreeHere(r.Bus, c.CustomerID) })
+			if err == nil {
+				since = next
+			}
 			if err != nil && !failed && ctx.Err() == nil {
 				r.Log.WarnContext(ctx, "the log of the tree can't be read; it is tried again", "error", err)
 			}
@@ -30,26 +34,4 @@ func (r *Resolver) WatchTree(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
-}
-
-// treeWatch is how far the log of the tree was read.
-type treeWatch struct {
-	since string
-	// seen are the changes that may be given once more.
-	seen map[int64]bool
-}
-
-func (w *treeWatch) look(ctx context.Context, r *Resolver) error {
-	changes, next, err := r.Store.TreeChanges(ctx, w.since)
-	if err != nil {
-		return err
-	}
-	seen := make(map[int64]bool, len(changes))
-	for _, c := range changes {
-		if seen[c.ID] = true; !w.seen[c.ID] {
-			outbox.TellTreeHere(r.Bus, c.CustomerID)
-		}
-	}
-	w.since, w.seen = next, seen
-	return nil
 }

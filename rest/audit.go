@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/db"
+	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/rule"
 	"canopy/resolvers"
@@ -34,8 +35,10 @@ type AuditQuery struct {
 	LastPage
 	OrderQuery
 	AuditFilter
+	Subtree bool `query:"subtree" doc:"Whether with those of everything below the company; by default it is not, where a company is named"`
 
-	filter *resolvers.AuditEventFilter
+	customer *globalid.ID
+	filter   *resolvers.AuditEventFilter
 }
 
 // AuditFilter are the parameters that bound a list of audit events.
@@ -45,7 +48,7 @@ type AuditFilter struct {
 	ObjectType   string    `query:"objectType" doc:"Only those of objects of this type"`
 	ObjectID     int64     `query:"objectId" doc:"Only those of the object of this id"`
 	ActorID      int64     `query:"actorId" doc:"Only what this user has done, who is within reach"`
-	CustomerID   int64     `query:"customerId" doc:"Only those of this company, without those below it"`
+	CustomerID   int64     `query:"customerId" doc:"Only those of this company, without those below it unless subtree says so"`
 	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
 	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
 }
@@ -53,6 +56,9 @@ type AuditFilter struct {
 // Resolve tells what was given from what was left out.
 func (q *AuditQuery) Resolve(hc huma.Context) []error {
 	q.filter = filterGiven[resolvers.AuditEventFilter](hc, &q.AuditFilter)
+	if q.Subtree {
+		q.customer, q.filter.CustomerID = q.filter.CustomerID, nil
+	}
 	return nil
 }
 
@@ -63,7 +69,7 @@ func (a *api) registerAudit() {
 		id: "listAuditEvents", rule: rule.AuditEvents, orders: db.AuditEvents, path: "/v1/audit", tag: tagAudit, errors: []int{http.StatusNotFound},
 		summary: "List audit events", description: "The changes within reach, newest first.",
 	}, anyOrder, func(ctx context.Context, in *AuditQuery, _ query, each emit[AuditEvent]) error {
-		return a.queries().ListAuditEvents(ctx, in.filter, in.listing(&Pages{*in.page(), in.LastPage}), func(e *db.AuditEvent, at paging.Cursor) error {
+		return a.queries().ListAuditEvents(ctx, in.customer, true, in.filter, in.listing(&Pages{*in.page(), in.LastPage}), func(e *db.AuditEvent, at paging.Cursor) error {
 			shown, err := a.auditEvent(ctx, e)
 			if err != nil {
 				return err

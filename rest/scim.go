@@ -118,7 +118,9 @@ func scimFault(status int, kind, detail string) map[string]any {
 }
 
 // scimKinds are the protocol's words for reasons of refusals.
-var scimKinds = map[string]string{"user_exists": "uniqueness", "mutability": "mutability", "invalidValue": "invalidValue", "tooMany": "tooMany"}
+var scimKinds = map[string]string{
+	"user_exists": "uniqueness", "mutability": "mutability", "invalidValue": "invalidValue", "tooMany": "tooMany", "invalidSyntax": "invalidSyntax",
+}
 
 // scimRefusal is an error's face at this door.
 func (a *api) scimRefusal(w http.ResponseWriter, r *http.Request, err error) *scimAnswer {

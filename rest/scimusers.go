@@ -208,7 +208,7 @@ func (r *scimRequest) patch() ([]scim.Operation, error) {
 		return nil, err
 	}
 	if len(in.Schemas) != 1 || in.Schemas[0] != schemaPatch || len(in.Operations) == 0 || len(in.Operations) > maxScimPage {
-		return nil, problem.Bad("a patch has the schema %s and 1 to %d operations", schemaPatch, maxScimPage).With("invalidValue")
+		return nil, problem.Bad("a patch has the schema %s and 1 to %d operations", schemaPatch, maxScimPage).With("invalidSyntax")
 	}
 	return in.Operations, nil
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"iter"
+	"strconv"
 	"time"
 
 	canopy "canopy/clients/go"
@@ -19,9 +21,10 @@ import (
 func auditExportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	since := flags.String("since", "", "the first moment: 2026-01-31 (UTC) or 2026-01-31T12:00:00Z (default the beginning)")
 	until := flags.String("until", "", "the first moment that is too late (default now)")
-	customer := flags.Int64("customer", 0, "id of a company: its events, and those of all below it (default the root company; at a platform that of the caller, and no other)")
+	customer := flags.Int64("customer", 0, "id of a company: its events, and those of all below it (default the root company; at a platform that of the caller)")
 	at := m.remoteFlags(flags)
-	format := flags.String("format", "jsonl", "how they are written: jsonl, a JSON object in each line")
+	format := flags.String("format", "", "how they are written: jsonl, a JSON object in each line, or table (default table on a terminal, otherwise jsonl)")
+	asJSON := flags.Bool("json", false, "the same as --format jsonl")
 	return func(ctx context.Context, _ []string) error {
 		from, err := moment("--since", *since, time.Time{})
 		if err != nil {
@@ -33,15 +36,19 @@ func auditExportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []st
 			return err
 		case !from.Before(to):
 			return usagef("--since must be before --until")
-		case *format != "jsonl":
-			return usagef("--format must be jsonl, not %q", *format)
+		case *format != "" && *format != formatLines && *format != formatTable:
+			return usagef("--format must be jsonl or table, not %q", *format)
+		case *asJSON && *format == formatTable:
+			return usagef("--json and --format table are two ways to write them")
 		}
-		out := bufio.NewWriter(m.Stdout)
-		lines, n := json.NewEncoder(out), 0
-		lines.SetEscapeHTML(false)
+		out, n := bufio.NewWriter(m.Stdout), 0
+		write := eventLines(out)
+		if *format == formatTable || *format == "" && !*asJSON && m.onTerminal() {
+			write = eventTable(out)
+		}
 		err = at.eachAuditEvent(ctx, *customer, from, to, func(e rest.AuditEvent) error {
 			n++
-			return lines.Encode(e)
+			return write(e)
 		})
 		if flushErr := out.Flush(); err == nil {
 			err = flushErr
@@ -53,7 +60,41 @@ func auditExportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []st
 	}
 }
 
-// eachAuditEvent gives the events of the place that is meant, oldest first.
+const (
+	formatLines = "jsonl"
+	formatTable = "table"
+)
+
+// eventLines writes each event as a line of JSON.
+func eventLines(out io.Writer) func(rest.AuditEvent) error {
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	return func(e rest.AuditEvent) error { return lines.Encode(e) }
+}
+
+// eventTable writes each event as a row for people, whose columns are of one width as nobody knows what follows.
+func eventTable(out io.Writer) func(rest.AuditEvent) error {
+	row := func(cells ...any) error {
+		_, err := fmt.Fprintf(out, "%-20s   %-8v   %-8v   %-32s   %v\n", cells...)
+		return err
+	}
+	headed := false
+	return func(e rest.AuditEvent) error {
+		if !headed {
+			headed = true
+			if err := row("TIME", "COMPANY", "USER", "ACTION", "OBJECT"); err != nil {
+				return err
+			}
+		}
+		actor := "-"
+		if e.ActorID != nil {
+			actor = strconv.FormatInt(*e.ActorID, 10)
+		}
+		return row(e.CreatedAt.UTC().Format(time.RFC3339), e.CustomerID, actor, printable(e.Action), fmt.Sprintf("%s %d", printable(e.ObjectType), e.ObjectID))
+	}
+}
+
+// eachAuditEvent gives the events of the place that is meant, oldest first; customer 0 names no company.
 func (r *remote) eachAuditEvent(ctx context.Context, customer int64, from, to time.Time, each func(rest.AuditEvent) error) error {
 	if r.direct() {
 		p, err := r.m.tool(ctx)
@@ -63,14 +104,11 @@ func (r *remote) eachAuditEvent(ctx context.Context, customer int64, from, to ti
 		defer p.Close()
 		return p.Resolver.OperatorAuditEvents(ctx, customer, from, to, func(e *db.AuditEvent) error { return each(rest.AuditEventOf(e, e.ActorUserID)) })
 	}
-	if customer != 0 {
-		return usagef("--customer is for the database: a platform tells the events of the caller's company and of all below it, so act by a key of that company")
-	}
 	c, err := r.client(access.Tenant)
 	if err != nil {
 		return err
 	}
-	for e, err := range auditEvents(ctx, c, from, to) {
+	for e, err := range auditEvents(ctx, c, customer, from, to) {
 		if err != nil {
 			return err
 		}
@@ -82,15 +120,19 @@ func (r *remote) eachAuditEvent(ctx context.Context, customer int64, from, to ti
 }
 
 // auditEvents asks a platform for them.
-func auditEvents(ctx context.Context, c *canopy.Client, from, to time.Time) iter.Seq2[*schema.AuditEvent, error] {
+func auditEvents(ctx context.Context, c *canopy.Client, customer int64, from, to time.Time) iter.Seq2[*schema.AuditEvent, error] {
 	filter := schema.AuditEventFilter{CreatedUntil: &to}
 	if !from.IsZero() {
 		filter.CreatedSince = &from
 	}
+	variables := map[string]any{"filter": filter}
+	if customer != 0 {
+		variables["customer"] = customer
+	}
 	type page struct{ AuditEvents schema.AuditEventConnection }
-	return canopy.Each(ctx, c, `query($filter: AuditEventFilter, $after: String) { auditEvents(filter: $filter, orderBy: [{field: ID, direction: ASC}], first: 200, after: $after) {
+	return canopy.Each(ctx, c, `query($customer: ID, $filter: AuditEventFilter, $after: String) { auditEvents(customerId: $customer, filter: $filter, orderBy: [{field: ID, direction: ASC}], first: 200, after: $after) {
 		nodes { databaseId action objectType objectId details createdAt clientId actor { databaseId } customer { databaseId } } pageInfo { hasNextPage endCursor } } }`,
-		map[string]any{"filter": filter}, func(data *page) ([]*schema.AuditEvent, *schema.PageInfo) {
+		variables, func(data *page) ([]*schema.AuditEvent, *schema.PageInfo) {
 			return data.AuditEvents.Nodes, data.AuditEvents.PageInfo
 		})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,7 +65,8 @@ func TestAuditExport(t *testing.T) {
 		t.Errorf("none: %d %q %s", code, out, fault)
 	}
 	for args, want := range map[string]string{
-		"--format csv":                          `--format must be jsonl, not "csv"`,
+		"--format csv":                          `--format must be jsonl or table, not "csv"`,
+		"--format table --json":                 "--json and --format table",
 		"--since yesterday":                     "--since must be a day such as",
 		"--until 2026-13-01":                    "--until must be a day such as",
 		"--since 2026-01-02 --until 2026-01-02": "--since must be before --until",
@@ -131,15 +133,28 @@ func TestAuditExportOfAPlatform(t *testing.T) {
 			t.Errorf("%q: %d bytes, of the database %d", bounds, len(told), len(direct))
 		}
 	}
-	if code, out, fault := s.run("", "audit", "export", "--customer", platform.Decimal(alpine)); code != exitUsage || out != "" || !strings.Contains(fault, "key of that company") {
-		t.Errorf("%d %q %s", code, out, fault)
+	// Of a company that is named it tells with all below it, as the database does.
+	ofAlpine := []string{"audit", "export", "--customer", platform.Decimal(alpine), "--since", "2026-01-02", "--until", "2026-01-03"}
+	_, direct, _ := operate(t, p, nil, ofAlpine...)
+	if told := s.must("", ofAlpine...); told != direct || strings.Count(told, "\n") < 2 {
+		t.Errorf("%.300s, of the database %.300s", told, direct)
+	}
+	if told := s.must("", append(ofAlpine, "--json")...); told != direct {
+		t.Errorf("--json: %.300s", told)
+	}
+	table := strings.Split(s.must("", append(ofAlpine, "--format", "table")...), "\n")
+	if len(table) != strings.Count(direct, "\n")+2 || !slices.Equal(strings.Fields(table[0]), []string{"TIME", "COMPANY", "USER", "ACTION", "OBJECT"}) ||
+		!strings.HasPrefix(table[1], "2026-01-02T00:00:00Z") || !strings.Contains(table[1], "   customer.updated ") {
+		t.Errorf("as a table: %.300q", table)
 	}
 
 	// A key of a company tells of that and of what lies below, and one without the right of nothing.
 	made := operated[madeKey](t, p, "key", "create", "--company", platform.Decimal(alpine), "--email", "greta@alpine.example")
 	below := newShell(t)
 	below.env["CANOPY_URL"], below.env["CANOPY_CLIENT_ID"], below.env["CANOPY_CLIENT_SECRET"] = p.URL, made.ClientID, made.ClientSecret
-	_, direct, _ := operate(t, p, nil, "audit", "export", "--customer", platform.Decimal(alpine), "--since", "2026-01-02", "--until", "2026-01-03")
+	if code, out, fault := below.run("", "audit", "export", "--customer", platform.Decimal(p.Customer("Coral Logistics"))); code != exitFault || out != "" || !strings.Contains(fault, "not within reach") {
+		t.Errorf("another company: %d %q %s", code, out, fault)
+	}
 	told := below.must("", "audit", "export", "--since", "2026-01-02", "--until", "2026-01-03")
 	if told != direct || strings.Count(told, "\n") == 0 || strings.Contains(told, fmt.Sprintf(`"customerId":%d,`, p.Customer("Coral Logistics"))) {
 		t.Errorf("%.300s, of the database %.300s", told, direct)

@@ -67,7 +67,7 @@ Where all processes are stopped at the same time, the first step is not needed.`
 	{name: "audit export", short: "Writes audit events to stdout, oldest first", setup: auditExportCommand, long: `
 Each has the members that it has in GET /v1/audit. An event is there from the end of its transaction on: an
 export that goes on where another has ended should begin a minute earlier, and know events by their id.
-Of a platform, which takes the right audit.read, it is the caller's company with all below it.
+Of a platform it takes the right audit.read; by default it is the caller's company with all below it.
 ` + eitherHelp},
 	{name: "seed", short: "Fills the database with synthetic companies, for load tests", setup: seedCommand, long: `
 The tree hangs below a company of its own under the root; each of its companies has as many

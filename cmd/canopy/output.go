@@ -5,9 +5,18 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
+
+	"golang.org/x/term"
 )
+
+// onTerminal tells whether people read what is written.
+func (m *Main) onTerminal() bool {
+	f, ok := m.Stdout.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
 
 // writeJSON writes a result for programs.
 func (m *Main) writeJSON(v any) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"canopy/cmd/canopy/top"
 	"canopy/internal/access"
+	"canopy/internal/quota"
 )
 
 // Of a terminal: another screen beside the one that there was, whose lines are cut and not wrapped, and without a cursor; its top left corner;
@@ -37,13 +39,15 @@ func topCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) er
 		if *every < time.Second/2 || *first < 1 || *first > 100 {
 			return usagef("--every takes half a second or more, --first 1 to 100")
 		}
+		if !slices.Contains(quota.Names(), quota.Name(*by)) {
+			return usagef("--by must be one of %s, not %q", quota.List(), *by)
+		}
 		c, err := at.client(access.Tenant)
 		if err != nil {
 			return err
 		}
 		w := &top.Watcher{Client: c, User: m.Getenv("CANOPY_MONITOR_USER"), Password: m.Getenv("CANOPY_MONITOR_PASSWORD"), By: *by, First: *first}
-		f, ok := m.Stdout.(*os.File)
-		if !*asJSON && !*once && ok && term.IsTerminal(int(f.Fd())) {
+		if f, ok := m.Stdout.(*os.File); ok && !*asJSON && !*once && m.onTerminal() {
 			return watch(ctx, f, w, *every)
 		}
 		look, err := w.Look(ctx)

@@ -19,7 +19,7 @@ func TestTop(t *testing.T) {
 		p.MustGQL(p.RootAs("tenant"), `query Counted { me { email } }`, nil)
 	}
 	look := shown[top.Look](s, "top", "--by", "users", "--first", "2")
-	if look.Version != "test" || len(look.Queues) != 4 || len(look.Branches) != 2 || len(look.Notes) != 0 {
+	if look.Version != "test" || len(look.Queues) != 6 || len(look.Branches) != 2 || len(look.Notes) != 0 {
 		t.Errorf("%+v", look)
 	}
 	if a, b := look.Branches[0].Used["users"], look.Branches[1].Used["users"]; a < b || b < 1 {
@@ -36,7 +36,7 @@ func TestTop(t *testing.T) {
 			t.Errorf("it lacks %q:\n%s", part, out)
 		}
 	}
-	if code, _, fault := s.run("", "top", "--by", "nonsense"); code != exitFault || strings.Count(fault, "\n") != 1 {
+	if code, _, fault := s.run("", "top", "--by", "nonsense"); code != exitUsage || strings.Count(fault, "\n") != 1 || !strings.Contains(fault, "runsPerDay") {
 		t.Errorf("%d %s", code, fault)
 	}
 }
@@ -48,7 +48,7 @@ func TestTopWithoutMetrics(t *testing.T) {
 	s := newShell(t)
 	s.env["CANOPY_URL"], s.env["CANOPY_CLIENT_ID"], s.env["CANOPY_CLIENT_SECRET"] = p.URL, p.Demo.ClientID, p.Demo.ClientSecret
 	look := shown[top.Look](s, "top")
-	if len(look.Slow) != 0 || len(look.Notes) != 1 || !strings.Contains(look.Notes[0], "CANOPY_MONITOR_USER") || len(look.Queues) != 4 {
+	if len(look.Slow) != 0 || len(look.Notes) != 1 || !strings.Contains(look.Notes[0], "CANOPY_MONITOR_USER") || len(look.Queues) != 6 {
 		t.Errorf("%+v", look)
 	}
 	s.env["CANOPY_MONITOR_USER"], s.env["CANOPY_MONITOR_PASSWORD"] = "watch", "word"

@@ -121,8 +121,8 @@ func compareAgents(t *testing.T, s *platform.Platform, token string) {
 	}
 }
 
-// agentReads are the documented reads that TestParityOfJobs compares.
-var agentReads = []string{"getAgent", "getJob", "getRun", "listAgentRuns", "listAgents", "listRevisions", "listRunSteps", "listRuns"}
+// agentReads are the documented reads that TestParityOfJobs compares, and TestDeletedAgentsComeBack.
+var agentReads = []string{"getAgent", "getJob", "getRun", "listAgentRuns", "listAgents", "listDeletedAgents", "listRevisions", "listRunSteps", "listRuns"}
 
 // TestParityOfAgentsIsWhole: a read of agents and runs that is documented is compared.
 func TestParityOfAgentsIsWhole(t *testing.T) {

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"canopy/e2e/platform"
 	"canopy/internal/config"
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/diagram"
 )
 
@@ -233,4 +235,30 @@ func TestSecretsAreManaged(t *testing.T) {
 			t.Errorf("%q", says)
 		}
 	})
+}
+
+// TestDeletedSecretsAreCountedOnceAtATime: one that is deleted while another is does not make more than are kept.
+func TestDeletedSecretsAreCountedOnceAtATime(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	builder := s.RootAs("builder")
+	id := s.Must(201, "POST", "/v1/secrets", builder, object{"name": "A", "value": "hush-hush"}).ID(t, "id")
+	s.SQL(`INSERT INTO removed_secrets (id, customer_id, name, value, created_at, updated_at, row_version, erase_at)
+		SELECT 1000 + n, 1, 'R' || n, '', now(), now(), 1, now() + interval '1 day' FROM generate_series(1, 199) n`)
+	other := devtest.Must[*sql.Tx](t)(s.DB.BeginTx(t.Context(), nil))
+	defer func() { _ = other.Rollback() }()
+	for _, statement := range []string{`SELECT FROM customers WHERE id = 1 FOR NO KEY UPDATE`, `INSERT INTO removed_secrets (id, customer_id, name, value, created_at, updated_at, row_version, erase_at)
+		VALUES (2000, 1, 'R', '', now(), now(), 1, now() + interval '1 day')`} {
+		devtest.Must[sql.Result](t)(other.ExecContext(t.Context(), statement))
+	}
+	answers := make(chan platform.Answer, 1)
+	go func() { answers <- s.Do("DELETE", fmt.Sprintf("/v1/secrets/%d?restorable=true", id), builder, nil) }()
+	devtest.Eventually(t, "the deletion waits, or is done", func() bool {
+		return len(answers) > 0 || s.Number(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`) == 1
+	})
+	devtest.Check(t, other.Commit())
+	platform.Scenario{Status: 400, Code: "too_many_secrets"}.Judge(t, <-answers)
+	if n := s.Number(`SELECT count(*) FROM removed_secrets`); n != 200 {
+		t.Errorf("%d are kept", n)
+	}
 }

@@ -183,7 +183,7 @@ func TestScimUsers(t *testing.T) {
 		d.refused(t, 400, "invalidValue", "POST", "/Users", map[string]any{"userName": "n@alpine.example", "active": 1})
 		d.refused(t, 400, "mutability", "PUT", at, user("other@alpine.example"))
 		d.refused(t, 400, "invalidValue", "PUT", at, map[string]any{"userName": "babs@alpine.example", "externalId": "a\u0000b"})
-		d.refused(t, 400, "invalidValue", "POST", "/Users", `{"userName": "n@alpine.example"} {}`)
+		d.refused(t, 400, "invalidSyntax", "POST", "/Users", `{"userName": "n@alpine.example"} {}`)
 		d.refused(t, 400, "invalidFilter", "GET", "/Users?filter="+url.QueryEscape(strings.Repeat("id pr or ", 40)+"id pr"), nil)
 		for _, filter := range []string{`userName eq "\u0000"`, `externalId eq "\u0000"`, `externalId eq ""`, `userName eq 7`} {
 			if list := d.must(t, 200, "GET", "/Users?filter="+url.QueryEscape(filter), nil); platform.Member(t, list, "totalResults") != 0.0 {
@@ -197,8 +197,8 @@ func TestScimUsers(t *testing.T) {
 		d.refused(t, 400, "invalidFilter", "GET", "/Users?filter=userName", nil)
 		d.refused(t, 400, "invalidPath", "PATCH", at, patchOf(map[string]any{"op": "replace", "path": "a b", "value": 1}))
 		d.refused(t, 400, "noTarget", "PATCH", at, patchOf(map[string]any{"op": "remove"}))
-		d.refused(t, 400, "invalidValue", "PATCH", at, map[string]any{"Operations": []any{}})
-		d.refused(t, 400, "invalidValue", "POST", "/Users", "{")
+		d.refused(t, 400, "invalidSyntax", "PATCH", at, map[string]any{"Operations": []any{}})
+		d.refused(t, 400, "invalidSyntax", "POST", "/Users", "{")
 		d.refused(t, 413, "", "POST", "/Users", `{"userName": "`+strings.Repeat("x", 2<<20)+`"}`)
 		for _, path := range []string{fmt.Sprint("/Users/", d.UserID("olivia@brightwater.example")), fmt.Sprint("/Users/", d.UserID("lukas@alpine-hydro.example")), "/Users/0", "/Users/x"} {
 			d.refused(t, 404, "", "GET", path, nil) // of another company, and of one below

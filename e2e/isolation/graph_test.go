@@ -125,6 +125,7 @@ func queryRows() []graphRow {
 		},
 		{fields: "Query.auditActions", query: `{ auditActions { action description } }`, want: shared},
 		{fields: "Query.auditEvents", query: `{ auditEvents(first: 200) { nodes { action details objectId } totalCount } }`, want: shared},
+		foundIn("auditEvents", `action details objectId`),
 		{
 			fields: "Query.auditEvents/company", variables: anyCustomer, want: reach,
 			query: `query($id: ID){ auditEvents(filter: {customerId: $id}) { nodes { action details objectId } totalCount } }`,

@@ -169,6 +169,7 @@ func keyRows() []restRow {
 		{op: "listKeys/own", want: shared},
 		{op: "listAuditEvents", want: shared},
 		{op: "listAuditEvents/company", query: ofCustomer, want: reach},
+		{op: "listAuditEvents/subtree", query: func(a *ask) string { return ofCustomer(a) + "&subtree=true" }, want: reach},
 		{op: "createKey", body: func(a *ask) any {
 			return object{"customerId": a.theCustomer(), "userId": a.shared, "name": a.unique()}
 		}, gives: true, want: reach},

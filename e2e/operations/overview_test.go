@@ -37,10 +37,12 @@ func TestOperationsTellWhatNeedsALook(t *testing.T) {
 	s.SQL(`INSERT INTO mail_outbox (branch_id, kind, message, sent_at) VALUES ($1, 'reset', '', now())`, alpine)
 	s.SQL(`INSERT INTO usage_counts (customer_id, name, n, day) VALUES ($1, 'runsPerDay', 7, (now() AT TIME ZONE 'UTC')::date)`, alpine)
 	s.SQL(`INSERT INTO usage_counts (customer_id, name, n, day) VALUES ($1, 'runsPerDay', 70, (now() AT TIME ZONE 'UTC')::date - 1)`, s.Customer("Brightwater Labs"))
+	s.SQL(`INSERT INTO customer_exports (customer_id, asked_by, rights) VALUES ($1, 'somebody', '{}')`, alpine)
 	data := s.MustGQL(root, overview, nil)
 	for path, want := range map[string]any{
 		"operations.lateMails.0.reason": "mailbox unavailable", "operations.lateMails.0.branch.name": "Alpine Energy", "operations.lateMails.0.user": nil,
 		"operations.lateMails.0.nextAttemptAt": nil, "operations.queues.0.name": "mail", "operations.queues.0.waiting": 1.0,
+		"operations.queues.4.name": "exports", "operations.queues.4.waiting": 1.0, "operations.queues.5.name": "imports", "operations.queues.5.waiting": 0.0,
 		"operations.busiest.0.name": "Alpine Energy",
 	} {
 		if got := platform.Member(t, data, path); got != want {

@@ -68,6 +68,27 @@ func TestAuditFilters(t *testing.T) {
 		t.Errorf("or: %s", got)
 	}
 
+	t.Run("of a company with all below it", func(t *testing.T) {
+		s.T = t
+		below := func(customer int64) string {
+			d := s.MustGQL(s.Root(), `query($c: ID) { auditEvents(customerId: $c, first: 200) { nodes { databaseId } } }`, map[string]any{"c": customer})
+			found := ids(platform.Member(t, d, "auditEvents.nodes"), "databaseId")
+			if got := ids(s.Must(200, "GET", "/v1/audit?limit=1000&subtree=true&customerId="+platform.Decimal(customer), s.Root(), nil).JSON(t), "id"); got != found {
+				t.Errorf("%s, by REST %s", found, got)
+			}
+			return found
+		}
+		if got := below(alpine); got != graph(nil, nil) {
+			t.Errorf("from above %s, as the company itself %s", got, graph(nil, nil))
+		}
+		if got := below(hydro); got == "" || got != graph(map[string]any{"customerId": hydro}, nil) {
+			t.Errorf("of one without companies below it: %s", got)
+		}
+		alone := s.MustGQL(greta, `query($c: ID) { auditEvents(customerId: $c, subtree: false, first: 200) { nodes { databaseId } } }`, map[string]any{"c": alpine})
+		if got := ids(platform.Member(t, alone, "auditEvents.nodes"), "databaseId"); got != graph(map[string]any{"customerId": alpine}, nil) {
+			t.Errorf("without those below it: %s", got)
+		}
+	})
 	t.Run("by pages", func(t *testing.T) {
 		s.T = t
 		path, pages, seen := "/v1/audit?limit=4&action=customer.updated", 0, ""
@@ -83,7 +104,7 @@ func TestAuditFilters(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		s.T = t
 		for query, status := range map[string]int{
-			"customerId=" + platform.Decimal(coral): 403, "actorId=" + platform.Decimal(s.UserID(platform.DemoAdmin)): 403, "actorId=999999": 403,
+			"customerId=" + platform.Decimal(coral): 403, "customerId=" + platform.Decimal(coral) + "&subtree=true": 403, "subtree=x": 400, "actorId=" + platform.Decimal(s.UserID(platform.DemoAdmin)): 403, "actorId=999999": 403,
 			"action=customer": 400, "createdSince=yesterday": 400, "ids=x": 400, "orderBy=name": 400, "after=xyz": 400,
 		} {
 			name, _, _ := strings.Cut(query, "=")

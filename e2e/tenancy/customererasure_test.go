@@ -216,5 +216,6 @@ var notFurnished = map[string]string{
 	"sealing_keys": "the platform's own", "signing_keys": "the platform's own", "blob_deletions": "what is deleted",
 	"used_states":    "of a few minutes",
 	"delivery_holds": "only while a worker finds a day full",
+	"delivery_look":  "the platform's own",
 	"email_changes":  "a person's: TestEraseUser", "recovery_codes": "a person's: TestEraseUser", "passkeys": "a person's: TestPasskeysOfWhoIsGone",
 }

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,6 +188,94 @@ func TestImportsAreCancelled(t *testing.T) {
 			t.Errorf("%v is written to %s", rows, table)
 		}
 	}
+}
+
+// TestImportsKeepTheirParentFree: the company below which an archive is written is changed meanwhile, and where it is deleted nothing is made.
+func TestImportsKeepTheirParentFree(t *testing.T) {
+	t.Parallel()
+	content, _ := furnishedArchive(t)
+	s := platform.Start(t)
+	root, coral := s.Root(), s.Customer("Coral Logistics")
+	for _, deed := range []string{"suspend", "delete"} {
+		id := sendArchive(t, s, root, coral, false, content).ID(t, "id")
+		row := devtest.Must[*db.CustomerImport](t)(s.App.Store.ClaimImportRequest(t.Context(), db.DueImport{ID: id}, time.Minute))
+		err := writeAsked(t, s, row, func() {
+			data := map[string]string{"suspend": "suspendCustomer", "delete": "deleteCustomer"}
+			s.MustGQL(root, `mutation($id: ID!) { `+data[deed]+`(input: {id: $id}) { __typename } }`, map[string]any{"id": fmt.Sprint(coral)})
+		})
+		if (err == nil) != (deed == "suspend") {
+			t.Errorf("%s: %v", deed, err)
+		}
+		if deed == "suspend" {
+			s.MustGQL(root, `mutation($id: ID!) { resumeCustomer(input: {id: $id}) { __typename } }`, map[string]any{"id": fmt.Sprint(coral)})
+			s.SQL(`DELETE FROM customer_imports`)
+			s.SQL(`DELETE FROM import_requests`)
+		}
+	}
+	if n := s.Number(`SELECT count(*) FROM customers WHERE name = 'Quarry'`); n != 1 {
+		t.Errorf("%d companies have the name", n)
+	}
+}
+
+// TestImportsEndWithTheirAskersRights: who may not ask for an import any more has none go on, whenever that is.
+func TestImportsEndWithTheirAskersRights(t *testing.T) {
+	t.Parallel()
+	content, _ := furnishedArchive(t)
+	s := platform.Start(t)
+	root, coral := s.Root(), s.Customer("Coral Logistics")
+	id := sendArchive(t, s, root, coral, false, content).ID(t, "id")
+	row := devtest.Must[*db.CustomerImport](t)(s.App.Store.ClaimImportRequest(t.Context(), db.DueImport{ID: id}, time.Minute))
+	lose := func(lost bool) { s.SQL(`UPDATE permissions SET disabled = $1 WHERE user_id = $2`, lost, *row.UserID) }
+	refused := func(when string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "may not have archives read in any more") {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	refused("while it is written", writeAsked(t, s, row, func() { lose(true) }))
+	refused("before it begins", readAsked(t, s, row, func() { t.Error("the archive is read") }))
+	lose(false)
+	s.SQL(`UPDATE import_requests SET user_id = NULL`)
+	row.UserID = nil
+	refused("whose person is gone", readAsked(t, s, row, func() { t.Error("the archive is read") }))
+	if n := s.Number(`SELECT count(*) FROM customers WHERE name = 'Quarry'`); n != 0 {
+		t.Errorf("%d companies have the name", n)
+	}
+}
+
+// TestArchivesThatTakeWorkersDownAreGivenUp: exports and imports are not begun for ever.
+func TestArchivesThatTakeWorkersDownAreGivenUp(t *testing.T) {
+	t.Parallel()
+	content, _ := furnishedArchive(t)
+	s := platform.Start(t)
+	root, coral := s.Root(), s.Customer("Coral Logistics")
+	id := sendArchive(t, s, root, coral, false, content).ID(t, "id")
+	s.SQL(`UPDATE import_requests SET attempts = 20, status = 'RUNNING'`)
+	export := s.Must(202, "POST", fmt.Sprintf("/tenant/customer/%d/export", coral), root, nil).ID(t, "id")
+	s.SQL(`UPDATE customer_exports SET attempts = 20, status = 'RUNNING'`)
+	s.Work(nil)
+	if i := importEnded(t, s, id); i["status"] != "failed" {
+		t.Errorf("%v", i)
+	}
+	devtest.Eventually(t, "the export is given up", func() bool {
+		return s.Number(`SELECT count(*) FROM customer_exports WHERE id = $1 AND status = 'FAILED'`, export) == 1
+	})
+}
+
+// writeAsked is readAsked; meanwhile is called when the companies are written, and what they have is not yet.
+func writeAsked(t *testing.T, s *platform.Platform, row *db.CustomerImport, meanwhile func()) error {
+	t.Helper()
+	held := devtest.Must[*sql.Tx](t)(s.DB.BeginTx(t.Context(), nil))
+	defer func() { _ = held.Rollback() }()
+	devtest.Must[sql.Result](t)(held.ExecContext(t.Context(), `LOCK TABLE agent_revisions IN SHARE MODE`))
+	done := make(chan error)
+	go func() { done <- readAsked(t, s, row, func() {}) }()
+	devtest.Eventually(t, "the import waits", func() bool {
+		return s.Number(`SELECT count(*) FROM pg_locks WHERE relation = 'agent_revisions'::regclass AND NOT granted`) == 1
+	})
+	meanwhile()
+	devtest.Check(t, held.Rollback())
+	return <-done
 }
 
 // readAsked does what a worker does with an import; meanwhile is called once its archive is read.

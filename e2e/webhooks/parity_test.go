@@ -22,9 +22,9 @@ const (
 	parityAttempts    = `attemptLog { at durationMs httpStatus error response }`
 )
 
-// webhookReads are the documented reads that these tests compare.
+// webhookReads are the documented reads that these tests compare, and TestDeletedDestinationsComeBack.
 var webhookReads = []string{
-	"getJob", "getWebhookCatalog", "getWebhookDelivery", "getWebhookDestination", "listWebhookDeliveries", "listWebhookDestinations",
+	"getJob", "getWebhookCatalog", "getWebhookDelivery", "getWebhookDestination", "listDeletedWebhookDestinations", "listWebhookDeliveries", "listWebhookDestinations",
 }
 
 // TestParityIsWhole: a read of runs or webhooks that is documented is compared here.

@@ -352,7 +352,7 @@ type QueryResolver interface {
 	Customers(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
 	Users(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
 	Permissions(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
-	AuditEvents(ctx context.Context, filter *resolvers.AuditEventFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.AuditEvent], error)
+	AuditEvents(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.AuditEventFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.AuditEvent], error)
 	AuditActions(ctx context.Context) ([]*resolvers.AuditAction, error)
 	Operations(ctx context.Context) (*resolvers.Operations, error)
 	DeletedContexts(ctx context.Context) ([]*db.Deleted, error)
@@ -884,7 +884,7 @@ type Operations {
 
 "What waits for workers, of one kind of work."
 type WorkQueue {
-  "Name of the queue of its tasks: ` + "`" + `mail` + "`" + `, ` + "`" + `documents` + "`" + `, ` + "`" + `runs` + "`" + ` or ` + "`" + `webhooks` + "`" + `."
+  "Name of the queue of its tasks: ` + "`" + `mail` + "`" + `, ` + "`" + `documents` + "`" + `, ` + "`" + `runs` + "`" + `, ` + "`" + `webhooks` + "`" + `, ` + "`" + `exports` + "`" + ` or ` + "`" + `imports` + "`" + `."
   name: String!
   "How much is due, counted to 100,000."
   waiting: Int!
@@ -3225,6 +3225,10 @@ type Query {
   ): PermissionConnection! @needs(app: [TENANT], right: "permission.read")
   "Changes within reach, newest first unless asked for otherwise. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   auditEvents(
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean = true
     "Which of them; all when left out."
     filter: AuditEventFilter
     "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
@@ -7365,54 +7369,70 @@ func (ec *executionContext) field_Query_agents_args(ctx context.Context, rawArgs
 func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*resolvers.AuditEventFilter, error) {
 			return ec.unmarshalOAuditEventFilter2ᚖcanopyᚋresolversᚐAuditEventFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
 			return ec.unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
+	args["before"] = arg7
 	return args, nil
 }
 
@@ -20458,7 +20478,7 @@ func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["filter"].(*resolvers.AuditEventFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(*bool), fc.Args["filter"].(*resolvers.AuditEventFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {

@@ -25,6 +25,8 @@ type Encoder struct {
 	left, right []uint32
 	merges      merges
 	memo        memo
+	// recents are the tables of words that are done, which have the commonest pieces before the memo.
+	recents sync.Pool
 }
 
 // none is the id of no token.
@@ -61,7 +63,8 @@ const vocabulary = 100_256
 // Count gives the number of tokens of a text.
 func (e *Encoder) Count(text string) int {
 	n := 0
-	w := word{Encoder: e}
+	w := e.word()
+	defer e.recents.Put(w.recent)
 	for at := 0; at < len(text); {
 		end := pieceEnd(text, at)
 		n += w.count(text[at:end])
@@ -72,7 +75,8 @@ func (e *Encoder) Count(text string) int {
 
 // AppendEnds appends where each token of a text ends, counted from base on.
 func (e *Encoder) AppendEnds(ends []int, text string, base int) []int {
-	w := word{Encoder: e}
+	w := e.word()
+	defer e.recents.Put(w.recent)
 	for at := 0; at < len(text); {
 		end := pieceEnd(text, at)
 		ends = w.appendEnds(ends, text[at:end], base+at)

@@ -1,6 +1,10 @@
 package cl100k
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"canopy/internal/recent"
+)
 
 // word encodes pieces one after the other. Byte pair encoding merges the pair of lowest rank until
 // there is none; what comes of it is the only sequence of tokens whose neighbours are all
@@ -11,19 +15,28 @@ type word struct {
 	*Encoder
 	tokens []uint32
 	dead   []bool // places at which no encoding goes on
+	recent *recent.Table[uint64]
+}
+
+func (e *Encoder) word() word {
+	table, ok := e.recents.Get().(*recent.Table[uint64])
+	if !ok {
+		table = new(recent.Table[uint64])
+	}
+	return word{Encoder: e, recent: table}
 }
 
 func (w *word) count(piece string) int {
-	if r := w.recall(piece); r != nil {
-		return bits.OnesCount64(r.ends)
+	if ends := w.recall(piece); ends != 0 {
+		return bits.OnesCount64(ends)
 	}
 	w.encode(piece)
 	return len(w.tokens)
 }
 
 func (w *word) appendEnds(ends []int, piece string, at int) []int {
-	if r := w.recall(piece); r != nil {
-		for rest := r.ends; rest != 0; rest &= rest - 1 {
+	if rest := w.recall(piece); rest != 0 {
+		for ; rest != 0; rest &= rest - 1 {
 			ends = append(ends, at+bits.TrailingZeros64(rest))
 		}
 		return ends
@@ -36,17 +49,30 @@ func (w *word) appendEnds(ends []int, piece string, at int) []int {
 	return ends
 }
 
-// recall gives the tokens of a piece from the memo, where it is put if need be; nil for a longer one.
-func (w *word) recall(piece string) *remembered {
+// recall gives where the tokens of a piece end, as bits, and remembers it; 0 for a longer one.
+func (w *word) recall(piece string) uint64 {
+	key, short := recent.KeyOf(piece)
+	if !short {
+		return w.recallLong(piece)
+	}
+	ends, found := w.recent.Find(key)
+	if !found {
+		*ends = w.recallLong(piece)
+	}
+	return *ends
+}
+
+// recallLong is recall by the memo.
+func (w *word) recallLong(piece string) uint64 {
 	if len(piece) > memoLongest {
-		return nil
+		return 0
 	}
 	r, at := w.memo.find(piece)
 	if r != nil {
-		return r
+		return r.ends
 	}
 	w.encode(piece)
-	return w.remember(at, piece, w.tokens)
+	return w.remember(at, piece, w.tokens).ends
 }
 
 // encode sets the tokens of a piece.

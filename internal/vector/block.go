@@ -64,6 +64,11 @@ func (p *SparsePacker) Add(distance int, v lexical.Vector) {
 	p.buffer.add(SparseRow{Chunk: int64(distance), Vector: v})
 }
 
+// AddFeatures is Add of the vector that is made of a text's features. It need not be made before: the block has the features in order, too.
+func (p *SparsePacker) AddFeatures(distance int, features []uint32) {
+	p.buffer.addFeatures(int64(distance), features)
+}
+
 // Len is how many vectors were added since the last block.
 func (p *SparsePacker) Len() int { return len(p.buffer.chunks) }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -32,6 +33,32 @@ func addSparseBlock(t rapid.TB, by *lexical.Model, b *SparseBuilder, document, r
 	}
 	if err := b.AddBlock(document, revision, ids, p.Pack()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestBlocksOfFeatures: a block of texts' features is the block of their vectors, to the last byte.
+func TestBlocksOfFeatures(t *testing.T) {
+	z := rand.NewZipf(rand.New(rand.NewPCG(5, 6)), 1.1, 8, 5_000)
+	texts := []string{
+		"", "the of", "wing wings Wing", "morning mornings morningside", "境界層の成長 境界層", "ISO 9001 VX2291-B maxRetryCount 1234,56",
+		"Die Wärmepumpen werden von einem Techniker gewartet, und die Wärmepumpe auch.", "تتم صيانة المضخات", strings.Repeat("wing flat plate ", 300),
+	}
+	for range 500 {
+		texts = append(texts, zipfText(z, 150))
+	}
+	for _, m := range []*lexical.Model{lexical.One, lexical.Two} {
+		t.Run(m.Name, func(t *testing.T) {
+			ofVectors, ofFeatures := NewSparsePacker(m), NewSparsePacker(m)
+			for range 2 { // a packer can be used again
+				for i, text := range texts {
+					ofVectors.Add(i/2, m.Embed(text))
+					ofFeatures.AddFeatures(i/2, m.Features(nil, text))
+				}
+				if !slices.Equal(ofVectors.Pack(), ofFeatures.Pack()) {
+					t.Fatal("the blocks differ")
+				}
+			}
+		})
 	}
 }
 

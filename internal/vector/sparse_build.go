@@ -145,6 +145,8 @@ type sparseBuffer struct {
 	places
 	count int // of chunks
 	norms []float32
+	// unsummed says that there are vectors of features: several postings of theirs may have to become one, and their norms are not known.
+	unsummed bool
 	// entries are the postings, each below its bucket: they sort by buckets, and those of a bucket by vectors.
 	entries []uint64
 	// What follows is for segment alone.
@@ -152,6 +154,7 @@ type sparseBuffer struct {
 	data    []byte
 	scratch []byte
 	list    []uint32
+	squares []float64
 }
 
 // placed is a posting below its bucket.
@@ -160,12 +163,60 @@ func placed(bucket, posting uint32) uint64 { return uint64(bucket)<<32 | uint64(
 func (b *sparseBuffer) add(row SparseRow) {
 	number := uint32(len(b.chunks))
 	b.place(row.Chunk, row.Document, b.model.Norm(row.Vector))
-	if short := len(row.Vector) - (cap(b.entries) - len(b.entries)); short > 0 {
+	b.grow(len(row.Vector))
+	for _, c := range row.Vector {
+		b.entries = append(b.entries, placed(c.Bucket, posting(number, c)))
+	}
+}
+
+// addFeatures adds the vector of a chunk that is made of features.
+func (b *sparseBuffer) addFeatures(chunk int64, features []uint32) {
+	number := uint32(len(b.chunks))
+	b.place(chunk, 0, 0)
+	b.unsummed = true
+	b.grow(len(features))
+	for _, feature := range features {
+		c := b.model.Feature(feature)
+		b.entries = append(b.entries, placed(c.Bucket, posting(number, c)))
+	}
+}
+
+// grow has room for so many entries more.
+func (b *sparseBuffer) grow(n int) {
+	if short := n - (cap(b.entries) - len(b.entries)); short > 0 {
 		b.entries = slices.Grow(b.entries, max(short, len(b.entries)/2)) // a block has a million
 	}
-	for _, c := range row.Vector {
-		b.entries = append(b.entries, placed(c.Bucket, number<<16|uint32(c.Words)<<8|uint32(c.Pairs)))
+}
+
+// posting is one of a vector.
+func posting(number uint32, c lexical.Count) uint32 {
+	return number<<16 | uint32(c.Words)<<8 | uint32(c.Pairs)
+}
+
+// countOf is what an entry counts in its bucket.
+func countOf(entry uint64) lexical.Count {
+	return lexical.Count{Bucket: uint32(entry >> 32), Words: uint8(entry >> 8), Pairs: uint8(entry)}
+}
+
+// sum makes one entry of those that are in order and of the same vector and bucket, and the norms, as Norm does.
+func (b *sparseBuffer) sum() {
+	squares := append(b.squares[:0], make([]float64, len(b.chunks))...)
+	kept := 0
+	for rest := b.entries; len(rest) > 0; kept++ {
+		entry := rest[0]
+		c := countOf(entry)
+		for rest = rest[1:]; len(rest) > 0 && rest[0]>>16 == entry>>16; rest = rest[1:] {
+			c = b.model.Sum(c, countOf(rest[0]))
+		}
+		number := uint16(entry >> 16)
+		b.entries[kept] = placed(c.Bucket, posting(uint32(number), c))
+		w := float64(c.Weight() * b.model.Factor(c.Bucket))
+		squares[number] += w * w
 	}
+	for i, n := range squares {
+		b.norms[i] = sqrt32(n)
+	}
+	b.entries, b.squares = b.entries[:kept], squares
 }
 
 // begins tells whether a chunk is another one than the last.
@@ -218,12 +269,14 @@ func (b *sparseBuffer) addSegment(p *sparsePart) {
 
 // segment makes a segment of what was collected, and empties the buffer.
 func (b *sparseBuffer) segment() *sparseSegment {
-	s := &sparseSegment{places: places{slices.Clone(b.chunks), slices.Clone(b.documents)}, count: b.count, norms: slices.Clone(b.norms)}
-	s.bits = b.model.Bits
+	b.spare = slices.Grow(b.spare[:0], len(b.entries))
+	radix.Sort(b.entries, b.spare[:len(b.entries)], 32+int(b.model.Bits))
+	if b.unsummed {
+		b.sum()
+	}
+	s := &sparseSegment{places: places{slices.Clone(b.chunks), slices.Clone(b.documents)}, count: b.count, norms: slices.Clone(b.norms), bits: b.model.Bits}
 	for s.shift = 0; s.groups() > 1 && s.groups()*groupPostings > len(b.entries); s.shift++ {
 	}
-	b.spare = slices.Grow(b.spare[:0], len(b.entries))
-	radix.Sort(b.entries, b.spare[:len(b.entries)], 32+int(s.bits))
 	s.starts = make([]uint32, 0, s.groups()+1)
 	b.data = b.data[:0]
 	before := uint32(0)
@@ -249,7 +302,7 @@ func (b *sparseBuffer) segment() *sparseSegment {
 }
 
 func (b *sparseBuffer) empty() {
-	b.places, b.count, b.norms, b.entries = places{b.chunks[:0], b.documents[:0]}, 0, b.norms[:0], b.entries[:0]
+	b.places, b.count, b.norms, b.entries, b.unsummed = places{b.chunks[:0], b.documents[:0]}, 0, b.norms[:0], b.entries[:0], false
 }
 
 func sqrt32(x float64) float32 { return float32(math.Sqrt(x)) }

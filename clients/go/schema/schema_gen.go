@@ -3745,7 +3745,7 @@ type WithdrawInvitationPayload struct {
 
 // WorkQueue: What waits for workers, of one kind of work.
 type WorkQueue struct {
-	// Name of the queue of its tasks: `mail`, `documents`, `runs` or `webhooks`.
+	// Name of the queue of its tasks: `mail`, `documents`, `runs`, `webhooks`, `exports` or `imports`.
 	Name string `json:"name,omitzero"`
 	// How much is due, counted to 100,000.
 	Waiting int `json:"waiting,omitzero"`

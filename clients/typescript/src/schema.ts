@@ -3685,7 +3685,7 @@ export interface WithdrawInvitationPayload {
 
 /** What waits for workers, of one kind of work. */
 export interface WorkQueue {
-  /** Name of the queue of its tasks: `mail`, `documents`, `runs` or `webhooks`. */
+  /** Name of the queue of its tasks: `mail`, `documents`, `runs`, `webhooks`, `exports` or `imports`. */
   name: string;
   /** How much is due, counted to 100,000. */
   waiting: number;

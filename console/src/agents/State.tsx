@@ -6,7 +6,7 @@ import { isObject } from "./value";
 const ofAgents = {
   runnable: { color: "canopy", icon: IconCheck },
   unpublished: { color: "gray", icon: IconPencil },
-  disabled: { color: "gray", icon: IconPlayerPause, IconPlayerStop },
+  disabled: { color: "gray", icon: IconPlayerPause },
 } as const;
 
 /** Whether an agent can be run, and why not. */

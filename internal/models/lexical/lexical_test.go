@@ -134,7 +134,7 @@ func TestLanguagesAreTold(t *testing.T) {
 		"Wie oft wird die Pumpe gewartet?": latin[0], "Quand la facture est-elle à payer ?": latin[1],
 		"¿Cuándo se paga la factura?": latin[2], "Насосы": inRussian, "صيانة المضخات": inArabic,
 	} {
-		if featuresOf(text).tongue != want {
+		if featuresOf(nil, text).tongue != want {
 			t.Errorf("%q is taken for another language", text)
 		}
 	}

@@ -2,8 +2,11 @@ package lexical
 
 import (
 	"math"
+	"slices"
+	"sync"
 
 	"canopy/internal/models/static"
+	"canopy/internal/radix"
 )
 
 // Model is a way to make vectors of texts. Any change to its vectors needs a new one.
@@ -13,10 +16,15 @@ type Model struct {
 	Mark byte
 	// Bits is the binary logarithm of the number of buckets.
 	Bits uint8
-	// Append appends the vector of a text.
-	Append func(v Vector, text string) Vector
+	// Features appends what a text's vector is made of, in no order: words, pairs of them and parts of them, each as the bucket that it falls into
+	// and, in the lowest bits below that, its kind, which Feature takes apart.
+	Features func(to []uint32, text string) []uint32
+	// kindBits is how many bits below the bucket tell a feature's kind.
+	kindBits uint8
 	// factors are what the weight of a bucket is multiplied by, by its bits from kindShift on.
 	factors [4]float32
+	// once tells, by the same bits, what counts once in a text however often it occurs.
+	once [4]bool
 	// Counts tells whether a bucket of a question counts that df of n texts have.
 	Counts func(bucket uint32, n, df int) bool
 	// Words gives the distinct words of a text that have parts; none where the model knows no parts.
@@ -30,10 +38,10 @@ type Word struct {
 }
 
 // One is the first model.
-var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bitsOne, Append: appendOne, factors: [4]float32{1, 1, 1, 1}, Counts: func(uint32, int, int) bool { return true }, Words: func(string) []Word { return nil }}
+var One = &Model{Name: "canopy-lexical-1", Mark: 1, Bits: bitsOne, Features: featuresOne, kindBits: 1, factors: [4]float32{1, 1, 1, 1}, Counts: func(uint32, int, int) bool { return true }, Words: func(string) []Word { return nil }}
 
 // Two is the model for texts of many languages.
-var Two = &Model{Name: "canopy-lexical-2", Mark: 2, Bits: bitsTwo, Append: appendTwo, factors: factorsTwo, Counts: countsTwo, Words: wordsTwo}
+var Two = &Model{Name: "canopy-lexical-2", Mark: 2, Bits: bitsTwo, Features: featuresTwo, factors: factorsTwo, once: [4]bool{kindPart: true}, Counts: countsTwo, Words: wordsTwo}
 
 var models = []*Model{One, Two}
 
@@ -77,7 +85,47 @@ func Names() []string {
 }
 
 // Embed returns the vector of a text; empty for a text without indexed words.
-func (m *Model) Embed(text string) Vector { return m.Append(nil, text) }
+func (m *Model) Embed(text string) Vector {
+	s := sums.Get().(*sum)
+	if len(text) <= longText {
+		defer sums.Put(s)
+	}
+	s.features = m.Features(s.features[:0], text)
+	s.spare = slices.Grow(s.spare[:0], len(s.features))
+	radix.Sort(s.features, s.spare[:len(s.features)], int(m.Bits+m.kindBits))
+	v := slices.Grow(Vector(nil), len(s.features))
+	for _, feature := range s.features {
+		c := m.Feature(feature)
+		if n := len(v); n > 0 && v[n-1].Bucket == c.Bucket {
+			v[n-1] = m.Sum(v[n-1], c)
+		} else {
+			v = append(v, c)
+		}
+	}
+	return v
+}
+
+// sum is what making a vector takes.
+type sum struct{ features, spare []uint32 }
+
+var sums = sync.Pool{New: func() any { return new(sum) }}
+
+// Feature gives the bucket of a feature, and what it counts there.
+func (m *Model) Feature(feature uint32) Count {
+	c := Count{Bucket: feature >> m.kindBits, Words: 1}
+	if feature&(1<<m.kindBits-1) == aPair {
+		c.Words, c.Pairs = 0, 1
+	}
+	return c
+}
+
+// Sum adds what falls into one bucket of a text.
+func (m *Model) Sum(a, b Count) Count {
+	if m.once[a.Bucket>>kindShift] {
+		return a
+	}
+	return Count{a.Bucket, addSaturated(a.Words, b.Words), addSaturated(a.Pairs, b.Pairs)}
+}
 
 // Factor is what the weight of a bucket is multiplied by.
 func (m *Model) Factor(bucket uint32) float32 { return m.factors[bucket>>kindShift] }

@@ -34,12 +34,13 @@ type tongue struct {
 	seed  uint64 // of the places of its words in the memory
 }
 
-// known is a word of a language as it is indexed; without a text one that is not.
+// known is a word of a language as it is indexed, if it is.
 type known struct {
-	tongue     *tongue
-	word, text string
-	bucket     uint32
-	parts      []uint32
+	tongue  *tongue
+	word    string
+	indexed bool
+	bucket  uint32
+	parts   []uint32
 }
 
 // memorySize is how many words of all languages are remembered: some ten megabytes at most, as longer ones are not.
@@ -77,13 +78,12 @@ func (t *tongue) learn(lower string) *known {
 		return k
 	}
 	number := firstRune(lower) <= '9'
-	k.text = lower
+	text := lower
 	if len(lower) <= maxStemmed && !number {
-		k.text = t.stem(lower)
+		text = t.stem(lower)
 	}
-	k.text = fold(k.text)
-	k.bucket = bucketTwo(kindWord, hash(k.text))
-	if k.text != "" && !number {
+	text = fold(text)
+	if k.indexed, k.bucket = text != "", bucketTwo(kindWord, hash(text)); k.indexed && !number {
 		k.parts = partsOf(fold(lower))
 	}
 	return k

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"canopy/internal/radix"
+	"canopy/internal/recent"
 )
 
 // canopy-lexical-2 tells the language of a text, stems its words by the language's stemmer and folds accents; parts of words
@@ -42,16 +42,15 @@ const (
 	partOf    = 4
 )
 
-// features collects the buckets of a text: words and pairs, and apart from these parts, each of which counts once.
+// features collects the buckets of a text: words, pairs and parts.
 type features struct {
 	tongue *tongue
 	raw    []uint32
-	parts  []uint32
 	last   uint64
 	near   bool     // last holds the word right before
 	seen   []*known // words whose parts are counted, which have at least 4 bytes: each at the first free place from its bucket on
-	spare  []uint32 // for sorting
 	pieces []piece
+	recent recent.Table[*known] // before the memory of all
 }
 
 // texts keeps what one text needs for the next. Of a longer one than most chunks nothing is kept.
@@ -65,32 +64,17 @@ func (f *features) done(text string) {
 	}
 }
 
-// appendTwo appends the vector of a text by the second model.
-func appendTwo(v Vector, text string) Vector {
-	f := featuresOf(text)
+// featuresTwo appends the features of a text by the second model, which are the buckets that they fall into.
+func featuresTwo(to []uint32, text string) []uint32 {
+	f := featuresOf(to, text)
 	defer f.done(text)
-	f.spare = slices.Grow(f.spare[:0], max(len(f.raw), len(f.parts)))
-	radix.Sort(f.raw, f.spare[:len(f.raw)], kindShift+1) // a word or a pair
-	radix.Sort(f.parts, f.spare[:len(f.parts)], kindShift)
-	v = slices.Grow(v, len(f.raw)+len(f.parts))
-	for i, bucket := range f.raw {
-		if i == 0 || bucket != f.raw[i-1] {
-			v = append(v, Count{Bucket: bucket})
-		}
-		c := &v[len(v)-1]
-		c.Words = addSaturated(c.Words, 1)
-	}
-	for i, bucket := range f.parts {
-		if i == 0 || bucket != f.parts[i-1] {
-			v = append(v, Count{Bucket: bucket, Words: 1})
-		}
-	}
-	return v
+	to, f.raw = f.raw, nil
+	return to
 }
 
 // wordsTwo gives the words of a text with their parts.
 func wordsTwo(text string) (list []Word) {
-	f := featuresOf(text)
+	f := featuresOf(nil, text)
 	defer f.done(text)
 	for _, word := range f.seen {
 		if word != nil {
@@ -100,9 +84,9 @@ func wordsTwo(text string) (list []Word) {
 	return list
 }
 
-func featuresOf(text string) *features {
+func featuresOf(to []uint32, text string) *features {
 	f := texts.Get().(*features)
-	f.raw, f.parts, f.near = f.raw[:0], f.parts[:0], false
+	f.raw, f.near = to, false
 	n := 1 << bits.Len(uint(len(text)/3))
 	f.seen = slices.Grow(f.seen[:0], n)[:n]
 	clear(f.seen)
@@ -143,8 +127,8 @@ func bucketTwo(kind uint32, h uint64) uint32 { return kind<<kindShift | spread(h
 
 // word counts a word, its neighbourhood and its parts.
 func (f *features) word(lower string) {
-	stem := f.tongue.stemmed(lower)
-	if stem.text == "" {
+	stem := f.known(lower)
+	if !stem.indexed {
 		return
 	}
 	f.raw = append(f.raw, stem.bucket)
@@ -153,8 +137,21 @@ func (f *features) word(lower string) {
 	}
 	f.last, f.near = uint64(stem.bucket), true
 	if len(stem.parts) > 0 && f.first(stem) {
-		f.parts = append(f.parts, stem.parts...)
+		f.raw = append(f.raw, stem.parts...)
 	}
+}
+
+// known gives a word in lower case as it is indexed.
+func (f *features) known(lower string) *known {
+	key, short := recent.KeyOf(lower)
+	if !short {
+		return f.tongue.stemmed(lower)
+	}
+	k, found := f.recent.Find(key)
+	if !found || (*k).tongue != f.tongue {
+		*k = f.tongue.stemmed(lower)
+	}
+	return *k
 }
 
 // first tells whether a word comes for the first time, and remembers it.

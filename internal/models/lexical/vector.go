@@ -15,9 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-
-	"canopy/internal/radix"
 )
 
 // Buckets is the number of dimensions.
@@ -69,45 +66,26 @@ type Vector []Count
 // Embed returns the vector of a text by the first model; empty for a text without indexed words.
 func Embed(text string) Vector { return One.Embed(text) }
 
-// appendOne appends the vector of a text by the first model.
-func appendOne(v Vector, text string) Vector {
-	raw := make([]uint32, 0, len(text)/4)
+// featuresOne appends the features of a text by the first model.
+func featuresOne(to []uint32, text string) []uint32 {
 	var last uint64
 	neighbour := false // last holds the word right before
 	for term := range Terms(text) {
 		h := hash(term.Text)
-		raw = append(raw, bucket(h)<<1|aWord) //nolint:staticcheck // aWord is the kind 0, written out
+		to = append(to, bucket(h)<<1|aWord) //nolint:staticcheck // aWord is the kind 0, written out
 		if !term.Ideographic && neighbour {
-			raw = append(raw, bucket(pairHash(last, h))<<1|aPair)
+			to = append(to, bucket(pairHash(last, h))<<1|aPair)
 		}
 		last, neighbour = h, !term.Ideographic
 	}
-	return appendSum(v, raw)
+	return to
 }
 
-// What falls into a bucket, in the lowest bit beside it.
+// The kinds of features of the first model.
 const (
 	aWord = iota
 	aPair
 )
-
-// appendSum counts what fell into each bucket.
-func appendSum(v Vector, raw []uint32) Vector {
-	radix.Sort(raw, make([]uint32, len(raw)), bitsOne+1) // and what it is
-	v = slices.Grow(v, len(raw))
-	for i, r := range raw {
-		if i == 0 || r>>1 != raw[i-1]>>1 {
-			v = append(v, Count{Bucket: r >> 1})
-		}
-		c := &v[len(v)-1]
-		if r&1 == aWord {
-			c.Words = addSaturated(c.Words, 1)
-		} else {
-			c.Pairs = addSaturated(c.Pairs, 1)
-		}
-	}
-	return v
-}
 
 func addSaturated(a, b uint8) uint8 { return uint8(min(int(a)+int(b), maxCount)) }
 

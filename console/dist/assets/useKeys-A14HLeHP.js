@@ -1,1 +1,0 @@
-import{n as e}from"./pages-qd5h5aTb.js";import{i as t}from"./keys.gql-mQUygKeY.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
