@@ -161,6 +161,28 @@ test("what one may do changes while one looks", async (t) => {
   await agents.waitFor();
 });
 
+test("what is typed stays, and says why it can't be sent, when a right for it is taken away", async (t) => {
+  const page = await open(t);
+  await signIn(page, jonas, "/console/people/invite");
+  const panel = page.getByRole("region", { name: "Invite people" });
+  const addresses = panel.getByLabel("Who", { exact: true });
+  await addresses.fill("one@new.example");
+  const other = await open(t);
+  await signIn(other, greta, "/console/people");
+  await other.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Jonas/ }).click();
+  const rights = other.getByRole("region", { name: "What they may do, and why" });
+  await rights.getByRole("button", { name: /^Turn off: Admin in Tenant management of/ }).click();
+  const lost = page.getByRole("alert").filter({ hasText: "You may no longer save this" });
+  await lost.getByText("user.write").waitFor();
+  assert.equal(await addresses.inputValue(), "one@new.example");
+  await accessible(page, "right-lost");
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Home" }).click();
+  await lost.waitFor({ state: "detached" }); // there is nothing left to lose
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "People" }).waitFor({ state: "detached" });
+  await rights.getByRole("button", { name: /^Turn on: Admin in Tenant management of/ }).click();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "People" }).waitFor();
+});
+
 test("a token that runs out is renewed unseen", async (t) => {
   const page = await open(t);
   let renewals = 0;

@@ -1,8 +1,9 @@
-import { Button, Loader, Popover, Text } from "@mantine/core";
+import { Button, Popover, Text } from "@mantine/core";
 import { IconBuilding, IconChevronDown } from "@tabler/icons-react";
 import { lazy, Suspense, useState } from "react";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
+import { Waiting } from "../ui/Waiting";
 
 const CompanyTree = lazy(() => import("./CompanyTree").then(({ CompanyTree }) => ({ default: CompanyTree })));
 
@@ -22,7 +23,7 @@ export function CompanySwitcher() {
         </Button>
       </Popover.Target>
       <Popover.Dropdown role="dialog" aria-label={text.app.companies} p="xs">
-        <Suspense fallback={<Loader aria-label="…" />}><CompanyTree close={() => setOpened(false)} /></Suspense>
+        <Suspense fallback={<Waiting />}><CompanyTree close={() => setOpened(false)} /></Suspense>
       </Popover.Dropdown>
     </Popover>
   );

@@ -1,4 +1,4 @@
-import { Button, Loader, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Stack, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconCheck, IconMail, IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
@@ -15,7 +15,9 @@ import { Places, type PlacesResult } from "../session/session.gql";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
+import { unsaved } from "../ui/unsaved";
 import { useNotices } from "../ui/useNotices";
+import { Waiting } from "../ui/Waiting";
 import "./companytree.css";
 
 /** A company that one may act for, or look at. */
@@ -45,6 +47,7 @@ export function CompanyTree({ close }: { close: () => void }) {
     close();
     if (databaseId === me.customer.databaseId) return;
     if (roleIn(databaseId) === undefined) return void navigate({ to: "/companies/$companyId", params: { companyId: String(databaseId) } });
+    if (unsaved() && !window.confirm(text.app.leave)) return;
     void attempt(async () => {
       await session.switchTo(databaseId);
       await navigate({ to: "/" });
@@ -67,7 +70,7 @@ export function CompanyTree({ close }: { close: () => void }) {
         value={words} onChange={(event) => setWords(event.currentTarget.value)} onKeyDown={onKeyDown}
       />
       <div ref={list} className="companytree">
-        {search !== "" ? <Found search={search} open={open} /> : data ? <Mine mine={data.me.user.customers.nodes} open={open} onKey={onKey} /> : <Loader aria-label="…" />}
+        {search !== "" ? <Found search={search} open={open} /> : data ? <Mine mine={data.me.user.customers.nodes} open={open} onKey={onKey} /> : <Waiting />}
       </div>
       <Text size="xs" c="dimmed">{text.app.companiesHint}</Text>
       {invited > 0 && (
@@ -110,7 +113,7 @@ function Mine({ mine, ...props }: MineProps) {
   const me = useMe();
   const { data, error, again } = useAsk(Top, { id: null }, { pause: !me.can("company.read") });
   if (error && !data) return <Problem error={error} again={again} />;
-  if (!data && me.can("company.read")) return <Loader aria-label="…" />;
+  if (!data && me.can("company.read")) return <Waiting />;
   return <Branches top={data?.customer ?? undefined} mine={mine} {...props} />;
 }
 
@@ -151,7 +154,7 @@ function FoundBelow({ search, open }: { search: string; open: (place: Place) => 
   const pages = usePages(CompaniesByName, { search }, ({ customers }) => customers);
   const onShow = useCallback((first: number, last: number) => pages.show(first, last), [pages]);
   if (pages.error) return <Problem error={pages.error} again={() => pages.retry()} />;
-  if (!pages.known) return <Loader aria-label="…" />;
+  if (!pages.known) return <Waiting />;
   const known = new Set(pages.rows.map(({ databaseId }) => databaseId));
   return <Hits of={[...mineBy(search).filter(({ databaseId }) => !known.has(databaseId)), ...pages.rows]} more={pages.more} onShow={onShow} label={text.companies.found} search={search} open={open} />;
 }

@@ -1,4 +1,4 @@
-import { Button, Loader } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { useClient } from "urql";
@@ -7,6 +7,7 @@ import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { Problem } from "../ui/Problem";
+import { Waiting } from "../ui/Waiting";
 import { Company, MayGrow, type Company as Row, Top } from "./companies.gql";
 import { Status } from "./Status";
 import { TreeModel } from "./tree";
@@ -24,7 +25,7 @@ export interface TreeProps {
 export function Tree(props: TreeProps) {
   const { data, error, again } = useAsk(Top, { id: null });
   if (error && !data) return <Problem error={error} again={again} />;
-  return data?.customer ? <Branches top={data.customer} {...props} /> : <Loader aria-label="…" />;
+  return data?.customer ? <Branches top={data.customer} {...props} /> : <Waiting />;
 }
 
 function Branches({ top, open, at, label }: TreeProps & { top: Row }) {

@@ -14,6 +14,7 @@ import { When } from "../ui/When";
 import type { AuditSearch } from "./address";
 import { AuditFilters, failures } from "./AuditFilters";
 import { AuditActions, AuditEvents, AuditEventTold } from "./operations.gql";
+import { unnamed } from "./who";
 
 /** What was done within reach, newest first, as it happens. */
 export function Audit() {
@@ -63,7 +64,7 @@ function List({ search, failed }: { search: AuditSearch; failed: readonly string
           <>
             <span className="two">
               <span>{action}</span>
-              <span className="quiet"><When at={createdAt} /> · {actor?.email ?? text.operations.platform} · {customer.name}</span>
+              <span className="quiet"><When at={createdAt} /> · {actor?.email ?? unnamed(action, text)} · {customer.name}</span>
             </span>
             <span className="quiet object">{objectType} {objectId}</span>
           </>

@@ -97,7 +97,7 @@ function Who({ actor, choose }: { actor: number | undefined; choose: (actor: num
   const found = useAsk(Actors, { customerId: me.customer.id, subtree: true, search: search || null });
   const chosen = useAsk(Actor, { id: String(actor) }, { pause: actor === undefined });
   const people = new Map<string, string>();
-  if (actor !== undefined) people.set(String(actor), text.operations.byWhom(chosen.data?.user?.email ?? String(actor)));
+  if (actor !== undefined) people.set(String(actor), text.operations.byWhom(chosen.data?.user?.email ?? (chosen.waiting ? "…" : String(actor))));
   for (const { databaseId, name, email } of found.data?.users.nodes ?? []) if (databaseId !== actor) people.set(String(databaseId), name ? `${name} · ${email}` : email);
   const fit = new Set(found.data?.users.nodes.map(({ databaseId }) => String(databaseId)));
   return (

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Badge, Button, Group, NativeSelect, Stack, Text, Title } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
@@ -86,17 +86,20 @@ function One({ permission: { id, disabled, role, application, account }, person 
   );
 }
 
-/** Takes somebody out of the company that they were shown in first. */
+/** Takes somebody out of a company: of several within reach, out of the one that is chosen. */
 function Remove({ person, had, close }: { person: Person; had: readonly Permission[]; close: () => void }) {
   const { text } = useText();
   const { offer } = useNotices();
   const navigate = useNavigate();
+  const me = useMe();
   const remove = useRemoval();
-  const [company, ...others] = person.customers.nodes;
+  const companies = person.customers.nodes;
+  const [id, choose] = useState((companies.find(({ id }) => id === me.customer.id) ?? companies[0]!).id);
+  const company = companies.find((one) => one.id === id);
   const submit = useSubmit(async () => {
     const undo = await remove(person, company!.id, had.filter(({ account }) => account.customer.id === company!.id));
     // Who belongs to no other company in sight is not there any more.
-    if (others.length === 0) await navigate({ to: "/people", search: true });
+    if (companies.length === 1) await navigate({ to: "/people", search: true });
     close();
     offer(text.people.removed(person.name || person.email, company!.name), undo);
   });
@@ -104,6 +107,12 @@ function Remove({ person, had, close }: { person: Person; had: readonly Permissi
     <Dialog title={text.people.removeTitle(person.name || person.email)} close={close}>
       <form onSubmit={submit.onSubmit}>
         <Stack>
+          {companies.length > 1 && (
+            <NativeSelect
+              label={text.people.removeFrom} value={id} data={companies.map(({ id, path }) => ({ value: id, label: path }))} data-autofocus
+              onChange={({ currentTarget: { value } }) => choose(value)}
+            />
+          )}
           <Text size="sm">{text.people.removeHint(company!.path)}</Text>
           <Problem error={submit.error} />
           <Group>

@@ -1,10 +1,11 @@
-import { Alert, Anchor, Button, Checkbox, Loader, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Alert, Anchor, Button, Checkbox, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { CanopyError } from "canopy-client";
 import { useEffect, useState } from "react";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
+import { Waiting } from "../ui/Waiting";
 import { ask, post } from "./ask";
 import { Outside } from "./Outside";
 import { session } from "./session";
@@ -41,7 +42,7 @@ export function SetPassword() {
       </Outside>
     );
   }
-  if (!known) return <Outside title={text.session.setTitle}>{error ? <Problem error={error} again={again} /> : <Loader aria-label="…" />}</Outside>;
+  if (!known) return <Outside title={text.session.setTitle}>{error ? <Problem error={error} again={again} /> : <Waiting />}</Outside>;
   if (done) {
     return (
       <Outside title={text.session.setDone} hint={text.session.setDoneHint}>

@@ -36,6 +36,7 @@ export function SignIn() {
         ...who, ...(second === "code" && { otp: otp.replace(/\s/g, "") }), ...(second === "passkey" && { passkey: await byBrowser(() => session.passkey(), text) }),
       });
     } catch (error) {
+      if (error instanceof CanopyError && error.reason === "sso_required") setByPassword(false); // the address alone leads there
       const next = error instanceof CanopyError && seconds[error.reason ?? ""];
       if (!next) throw error;
       return setSecond(next);
@@ -53,6 +54,7 @@ export function SignIn() {
     if (sso === "in") void arrived().then(async (is) => { if (is) await navigate({ href: to ?? "/", replace: true }); });
   }, [sso, to, navigate]);
   const turnedAway = notLed ?? (sso === "in" ? undefined : sso);
+  const told = error?.reason && text.session.sso[error.reason];
   const refused = turnedAway && (text.session.sso[turnedAway] ?? text.session.ssoFailed);
 
   return (
@@ -61,7 +63,7 @@ export function SignIn() {
       {why === "customer_suspended" && !second && !error && <Alert color="yellow" role="status">{text.session.sso[why]}</Alert>}
       {why === "out" && !second && !error && <Alert color="gray" role="status">{text.session.signedOut}</Alert>}
       {refused && !error && <Alert color="red" role="alert">{refused}</Alert>}
-      {wrong ? <Alert color="red" role="alert">{wrong}</Alert> : <Problem error={error} />}
+      {wrong ? <Alert color="red" role="alert">{wrong}</Alert> : told ? <Alert color="red" role="alert">{told}</Alert> : <Problem error={error} />}
       <form onSubmit={submit.onSubmit}>
         <Stack>
           {second === "code" && (

@@ -66,6 +66,7 @@ export const operations: Text["operations"] = {
   from: "Von",
   until: "Bis",
   failedOnly: "Nur Fehlgeschlagenes",
+  unknown: "jemand Unbekanntes",
   platform: "die Plattform, oder jemand außer Reichweite",
   noEvents: "Nichts Passendes ist geschehen",
   noEventsHint: "Was hier von nun an geändert wird, erscheint von selbst.",

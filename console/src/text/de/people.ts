@@ -94,6 +94,7 @@ export const people: Text["people"] = {
   withdrawn: "Die Einladung ist zurückgenommen.",
   remove: "Aus einem Unternehmen nehmen",
   removeTitle: (name) => `${name} herausnehmen?`,
+  removeFrom: "Aus",
   removeHint: (company) => `Alle Berechtigungen auf Konten von ${company} sind sofort weg, API-Schlüssel und Sitzungen dort enden. Was angelegt wurde, bleibt. Sie können die Person mit denselben Berechtigungen wieder aufnehmen; API-Schlüssel sind dann neu anzulegen.`,
   removed: (name, company) => `${name} ist aus ${company} herausgenommen. Rückgängig nimmt die Person mit denselben Berechtigungen wieder auf; ihre API-Schlüssel und Sitzungen dort sind beendet.`,
   gone: "Diese Person ist nicht hier",

@@ -65,6 +65,7 @@ export const operations = {
   from: "From",
   until: "Until",
   failedOnly: "Only what failed",
+  unknown: "somebody unknown",
   platform: "the platform, or somebody out of reach",
   noEvents: "Nothing was done that fits",
   noEventsHint: "Whatever is changed here from now on appears by itself.",

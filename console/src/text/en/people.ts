@@ -93,6 +93,7 @@ export const people = {
   withdrawn: "The invitation is withdrawn.",
   remove: "Remove from a company",
   removeTitle: (name: string) => `Remove ${name}?`,
+  removeFrom: "Out of",
   removeHint: (company: string) => `They lose all permissions on accounts of ${company} at once, and their API keys and sessions there end. What they have made stays. You can add them again, with the same permissions; API keys have to be made anew.`,
   removed: (name: string, company: string) => `${name} is removed from ${company}. Undo adds them again, with the same permissions; their API keys and sessions there have ended.`,
   gone: "This person is not here",

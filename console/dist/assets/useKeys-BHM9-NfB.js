@@ -1,1 +1,0 @@
-import{n as e}from"./pages-B8xK2bDu.js";import{i as t}from"./keys.gql-be3j6GmH.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
