@@ -277,4 +277,6 @@ test("the address comes first, and the password where no company has a sign-in o
   await page.goto(`${url}/console/sign-in?sso=sso_waiting`);
   await page.getByRole("alert").getByText("You are known now, and have no access yet").waitFor();
   await accessible(page, "sign-in-waiting");
+  await page.goto(`${url}/console/sign-in?sso=FORBIDDEN`);
+  await page.getByRole("alert").getByText("You may do nothing here yet").waitFor();
 });
