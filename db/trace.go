@@ -30,7 +30,7 @@ func trace(ctx context.Context, q query) traced {
 	if !above.Tells() {
 		return traced{}
 	}
-	return traced{above, statements[q], summaryOf(q), above.Now()}
+	return traced{above: above, text: statements[q], summary: summaryOf(q), begun: above.Now()}
 }
 
 // traceText begins the span of another statement.
@@ -39,7 +39,7 @@ func traceText(ctx context.Context, text string) traced {
 	if !above.Tells() {
 		return traced{}
 	}
-	return traced{above, text, summary(text), above.Now()}
+	return traced{above: above, text: text, summary: summary(text), begun: above.Now()}
 }
 
 // end ends the span. That there is no such row is an answer.
@@ -83,10 +83,14 @@ func summaryOf(q query) string {
 	return of
 }
 
+// mostSummaries bounds those of texts that were put together that are remembered: a caller can put very many filters together.
+const mostSummaries = 500
+
 var (
-	summaries sync.Map // of texts that were put together: there are only so many ways to
-	written   = regexp.MustCompile(`(?i)\b(INSERT)\s+INTO\s+([a-z_]+)|\b(UPDATE)\s+([a-z_]+)\s+(?:[a-z]+\s+)?SET\b|\b(DELETE)\s+FROM\s+([a-z_]+)`)
-	read      = regexp.MustCompile(`(?i)\bFROM\s+([a-z_]+)`)
+	summaries  sync.Map
+	remembered atomic.Int64
+	written    = regexp.MustCompile(`(?i)\b(INSERT)\s+INTO\s+([a-z_]+)|\b(UPDATE)\s+([a-z_]+)\s+(?:[a-z]+\s+)?SET\b|\b(DELETE)\s+FROM\s+([a-z_]+)`)
+	read       = regexp.MustCompile(`(?i)\bFROM\s+([a-z_]+)`)
 )
 
 // summary is what a statement does, in few words: what it writes first, or reads first.
@@ -95,7 +99,11 @@ func summary(text string) string {
 		return known.(string)
 	}
 	short := summarise(text)
-	summaries.Store(text, short)
+	if remembered.Load() < mostSummaries {
+		if _, there := summaries.LoadOrStore(text, short); !there {
+			remembered.Add(1)
+		}
+	}
 	return short
 }
 

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-B6VQ1ww0.js";import{i as t}from"./keys.gql-WrAV0UOP.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
