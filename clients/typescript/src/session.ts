@@ -7,6 +7,8 @@ import { type AtProvider, providerPath } from "./providers.js";
 // The platform gives the successor of a refresh token again for 10 seconds, to whom the answer was lost, and then takes a second use for a theft.
 const answerWithin = 4000; // ms
 const askAgainUntil = 5000; // ms after the first try
+// Why a session is not renewed that the browser has for another person by now.
+const somebodyElse = "somebody_else";
 
 /** A company that a person can sign in to. */
 export interface CompanyOption {
@@ -194,12 +196,12 @@ export class Session extends Tokens {
     try {
       const opened = await this.#refreshed({ customerId, refreshToken: this.#refreshToken });
       if (this.#person !== undefined && claimsOf(opened.token).sub !== this.#person) {
-        throw new CanopyError("UNAUTHENTICATED", "somebody else has signed in with this browser", { reason: "somebody_else" });
+        throw new CanopyError("UNAUTHENTICATED", "somebody else has signed in with this browser", { reason: somebodyElse });
       }
       return await this.#opened(opened);
     } catch (error) {
       if (!(error instanceof CanopyError) || error.code !== "UNAUTHENTICATED") throw error;
-      await this.#forget();
+      if (signedIn || error.reason !== somebodyElse) await this.#forget();
       if (signedIn) this.#onEnd?.(error);
       throw error;
     }

@@ -20,7 +20,12 @@ function become(next: Signed): void {
 }
 
 /** The person's session. What renews it is in a cookie that no script can read. */
-export const session = new Session({ url: location.origin, retries: 2, longestWait: 5 });
+export const session = new Session({
+  url: location.origin, retries: 2, longestWait: 5,
+  onEnd: ({ reason }) => {
+    if (reason === "somebody_else") localStorage.setItem(hint, "1"); // who is signed in, on other pages
+  },
+});
 
 /** The platform, as the person who is signed in sees it. */
 export const canopy = new Canopy(session);

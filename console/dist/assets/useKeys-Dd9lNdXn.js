@@ -1,1 +1,0 @@
-import{n as e}from"./pages-D2ivyCs_.js";import{i as t}from"./keys.gql-DdgWsFIE.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
