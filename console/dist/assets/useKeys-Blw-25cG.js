@@ -1,1 +1,0 @@
-import{n as e}from"./pages-CBf_6nN_.js";import{i as t}from"./keys.gql-Bb_RjLFi.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
