@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/lib/pq"
 
 	"canopy/internal/telemetry"
@@ -87,23 +88,18 @@ func summaryOf(q query) string {
 const mostSummaries = 500
 
 var (
-	summaries  sync.Map
-	remembered atomic.Int64
-	written    = regexp.MustCompile(`(?i)\b(INSERT)\s+INTO\s+([a-z_]+)|\b(UPDATE)\s+([a-z_]+)\s+(?:[a-z]+\s+)?SET\b|\b(DELETE)\s+FROM\s+([a-z_]+)`)
-	read       = regexp.MustCompile(`(?i)\bFROM\s+([a-z_]+)`)
+	summaries, _ = lru.New[string, string](mostSummaries) // it refuses sizes below 1 alone
+	written      = regexp.MustCompile(`(?i)\b(INSERT)\s+INTO\s+([a-z_]+)|\b(UPDATE)\s+([a-z_]+)\s+(?:[a-z]+\s+)?SET\b|\b(DELETE)\s+FROM\s+([a-z_]+)`)
+	read         = regexp.MustCompile(`(?i)\bFROM\s+([a-z_]+)`)
 )
 
 // summary is what a statement does, in few words: what it writes first, or reads first.
 func summary(text string) string {
-	if known, ok := summaries.Load(text); ok {
-		return known.(string)
+	if known, ok := summaries.Get(text); ok {
+		return known
 	}
 	short := summarise(text)
-	if remembered.Load() < mostSummaries {
-		if _, there := summaries.LoadOrStore(text, short); !there {
-			remembered.Add(1)
-		}
-	}
+	summaries.Add(text, short)
 	return short
 }
 
