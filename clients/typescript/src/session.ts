@@ -159,8 +159,7 @@ export class Session extends Tokens {
   signOut(): Promise<string | undefined> {
     return this.#alone(async () => {
       const refreshToken = this.#refreshToken;
-      await this.#forget();
-      this.#person = undefined;
+      await this.#leave();
       if (this.#program && refreshToken === undefined) return undefined;
       const read = async (response: Response) => ((await response.json()) as { redirectTo: string | null }).redirectTo ?? undefined;
       return this.http.send("/auth/session/sign-out", { ...this.#request("POST", { refreshToken }), repeat: "always", read });
@@ -169,10 +168,7 @@ export class Session extends Tokens {
 
   /** Forgets the session here, and nowhere else: as where the person has signed out in another tab. */
   forget(): Promise<void> {
-    return this.#alone(async () => {
-      await this.#forget();
-      this.#person = undefined;
-    });
+    return this.#alone(() => this.#leave());
   }
 
   protected override renew(): Promise<string> {
@@ -243,6 +239,12 @@ export class Session extends Tokens {
       await this.#program.keep?.(opened.refreshToken);
     }
     return this.hold(opened);
+  }
+
+  /** Forgets the session, and whose it was. */
+  #leave(): Promise<void> {
+    this.#person = undefined;
+    return this.#forget();
   }
 
   async #forget(): Promise<void> {

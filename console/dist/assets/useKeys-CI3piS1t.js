@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DcR0vghR.js";import{i as t}from"./keys.gql-kx94pOsm.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
