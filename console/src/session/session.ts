@@ -54,6 +54,19 @@ export async function signOut(): Promise<void> {
   if (there) location.assign(there);
 }
 
+/**
+ * Makes a change that ends the session on the platform, too, such as leaving the company. The end may be heard of before the change is answered: whoever made it has
+ * signed out, and was not ended elsewhere.
+ */
+export async function signOutBy(change: () => Promise<void>): Promise<void> {
+  leaving = true;
+  await change().catch((error: unknown) => {
+    leaving = false;
+    throw error;
+  });
+  await signOut();
+}
+
 /** Which way in an address has. An identity provider is gone to, and leads back to the sign-in, and from there to where one wanted to go; why tells why that can't be. */
 export async function wayIn(email: string, to: string | undefined, how: { fresh?: boolean } = {}): Promise<{ way: "provider" | "password"; why?: string }> {
   const back = `/console/sign-in?${new URLSearchParams({ sso: "in", ...(to && { to }) })}`;

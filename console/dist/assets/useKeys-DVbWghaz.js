@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Cyw0urBe.js";import{i as t}from"./keys.gql-3_GAw3fM.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
