@@ -59,7 +59,7 @@ func TestDeploymentsNameSettings(t *testing.T) {
 }
 
 // foreign are the programs of other images that deployments call.
-var foreign = []string{"bash", "redis-server"}
+var foreign = []string{"server", "/etc/canopy/pgbouncer.ini"}
 
 // TestDeploymentsCallCommands: each call is one that the program understands.
 func TestDeploymentsCallCommands(t *testing.T) {
