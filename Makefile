@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-telemetry bench-retrieval static-model chaos upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
+.PHONY: help run cluster test plans build generate verify lint fuzz bench bench-peers bench-telemetry bench-retrieval static-model chaos upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -22,6 +22,10 @@ bootstrap:
 
 run: bootstrap build ## Run the whole platform here, with demo data (ARGS go to canopy dev)
 	@exec bin/canopy dev $(ARGS)
+
+cluster: build ## Run a platform of many processes here, with a standby, poolers, a Redis Cluster and a balancer (ARGS=-help)
+	@scripts/bootstrap.sh cluster
+	@exec go run ./internal/devstack/cmd/cluster $(ARGS)
 
 build: ## Build bin/canopy
 	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/canopy ./cmd/canopy

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what is missing for `make run`: the PostgreSQL server's programs and redis-server; and with
-# the argument `tests` what `make test` needs besides: PgBouncer, Tesseract, and for the examples zsh, bash, curl, jq,
+# the argument `cluster` what `make cluster` needs besides: PgBouncer and HAProxy; with `tests` what `make test` needs: these,
+# Tesseract, and for the examples zsh, bash, curl, jq,
 # openssl, Node.js and Python; or with `browser` what `make test-browser` and
 # `make clients` do: Chromium, and Node.js with npm. What is installed is never upgraded, and no system-wide server is set up.
 set -eu
@@ -18,6 +19,8 @@ have_redis() { command -v redis-server >/dev/null 2>&1 || command -v valkey-serv
 
 have_pgbouncer() { command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ]; }
 
+have_haproxy() { command -v haproxy >/dev/null 2>&1 || [ -x /usr/sbin/haproxy ]; }
+
 have_browser() {
     for program in chromium google-chrome; do
         command -v $program >/dev/null 2>&1 && return 0
@@ -28,8 +31,11 @@ have_browser() {
 missing=
 [ -n "${DATABASE_URL:-}" ] || have_postgres || missing="postgresql"
 [ -n "${REDIS_URL:-}" ] || have_redis || missing="$missing redis"
-if [ "${1:-}" = tests ]; then
+if [ "${1:-}" = cluster ] || [ "${1:-}" = tests ]; then
     have_pgbouncer || missing="$missing pgbouncer"
+    have_haproxy || missing="$missing haproxy"
+fi
+if [ "${1:-}" = tests ]; then
     for program in tesseract zsh bash curl jq openssl node python3; do
         command -v $program >/dev/null 2>&1 || missing="$missing $program"
     done
@@ -94,7 +100,7 @@ install_debian() {
             apt-get install $options "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
         }
         # The policy kept the service from starting now; this keeps it from starting at the next boot.
-        for service in redis-server pgbouncer; do
+        for service in redis-server pgbouncer haproxy; do
             case " $* " in
             *" $service "*) if command -v systemctl >/dev/null 2>&1; then systemctl disable $service >/dev/null 2>&1 || true; fi ;;
             esac

@@ -11,24 +11,28 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
 // PgBouncer is a pooler before a private PostgreSQL, listening on 127.0.0.1 alone. Tests use it.
 type PgBouncer struct {
-	server  *Postgres
-	dir     string
-	program string
-	account *account
-	proc    *process
-	port    int
+	server   *Postgres
+	settings map[string]string
+	dir      string
+	program  string
+	account  *account
+
+	mu   sync.Mutex // held through a start or stop
+	proc *process
+	port int
 }
 
 // StartPgBouncer runs the PgBouncer that is installed before a server, on the settings given and
 // its own defaults for all others. It runs until Remove, but never longer than this process (where
 // the system can tell: on Linux). The error is ErrNoBinaries where none is installed.
 func StartPgBouncer(ctx context.Context, server *Postgres, settings map[string]string) (*PgBouncer, error) {
-	b := &PgBouncer{server: server}
+	b := &PgBouncer{server: server, settings: settings}
 	var err error
 	if b.program, err = pgBouncerProgram(); err != nil {
 		return nil, err
@@ -42,12 +46,22 @@ func StartPgBouncer(ctx context.Context, server *Postgres, settings map[string]s
 	if _, err = prepareFolder(b.dir, b.account); err != nil {
 		return nil, fmt.Errorf("PgBouncer: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
-	defer cancel()
-	if err := onPort(b.dir, func(port int) error { return b.launch(ctx, port, settings) }); err != nil {
+	if err := b.Start(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(b.dir))
 	}
 	return b, nil
+}
+
+// Start starts it again once it has ended, on the same port unless that was taken in the meantime. One that runs is left alone.
+func (b *PgBouncer) Start(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.proc != nil && b.proc.running() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	return onPort(b.dir, func(port int) error { return b.launch(ctx, port) })
 }
 
 func pgBouncerProgram() (string, error) {
@@ -81,8 +95,23 @@ func PgBouncerTracks() (bool, error) {
 	return major > 1 || minor >= 21, nil
 }
 
+// Restart ends it with every connection, and starts it again. A PgBouncer tells each client what its first connection to the server was told:
+// of a standby, that it is one, also after it was promoted.
+func (b *PgBouncer) Restart(ctx context.Context) error {
+	b.mu.Lock()
+	b.end()
+	b.mu.Unlock()
+	return b.Start(ctx)
+}
+
 // URL is how to connect through it, as the superuser, to a database of its own.
 func (b *PgBouncer) URL() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.url()
+}
+
+func (b *PgBouncer) url() string {
 	u, _ := url.Parse(b.server.URL()) // it was made by us
 	u.Host = loopback(b.port)
 	return u.String()
@@ -90,6 +119,8 @@ func (b *PgBouncer) URL() string {
 
 // Remove ends it, and with it every connection, and removes everything it left.
 func (b *PgBouncer) Remove() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.end()
 	_ = os.RemoveAll(b.dir)
 }
@@ -98,8 +129,8 @@ func (b *PgBouncer) end() {
 	b.proc.stop(context.Background(), syscall.SIGTERM, syscall.SIGKILL)
 }
 
-func (b *PgBouncer) launch(ctx context.Context, port int, settings map[string]string) error {
-	file, err := b.configure(port, settings)
+func (b *PgBouncer) launch(ctx context.Context, port int) error {
+	file, err := b.configure(port)
 	if err != nil {
 		return err
 	}
@@ -124,7 +155,7 @@ func (b *PgBouncer) launch(ctx context.Context, port int, settings map[string]st
 func (b *PgBouncer) logPath() string { return filepath.Join(b.dir, "pgbouncer.log") }
 
 // configure writes its settings and its one user.
-func (b *PgBouncer) configure(port int, settings map[string]string) (file string, err error) {
+func (b *PgBouncer) configure(port int) (file string, err error) {
 	server, err := url.Parse(b.server.URL())
 	if err != nil {
 		return "", err
@@ -133,7 +164,7 @@ func (b *PgBouncer) configure(port int, settings map[string]string) (file string
 	var text strings.Builder
 	fmt.Fprintf(&text, "[databases]\n* = host=%s port=%s\n[pgbouncer]\n", server.Hostname(), server.Port())
 	fmt.Fprintf(&text, "listen_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\nauth_type = scram-sha-256\nauth_file = %s\n", port, users)
-	for name, value := range settings {
+	for name, value := range b.settings {
 		fmt.Fprintf(&text, "%s = %s\n", name, value)
 	}
 	file = filepath.Join(b.dir, "pgbouncer.ini")
@@ -152,7 +183,7 @@ func (b *PgBouncer) ready(ctx context.Context) error {
 		if !b.proc.running() {
 			return true
 		}
-		last = ping(ctx, b.URL(), "")
+		last = ping(ctx, b.url(), "")
 		return last == nil || refused(last)
 	})
 	switch {

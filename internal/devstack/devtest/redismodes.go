@@ -21,59 +21,21 @@ type RedisCluster struct {
 	Masters, Replicas []*OwnRedis
 }
 
-// clusterMasters is the fewest masters with which a cluster can tell which of them is gone.
-const clusterMasters = 3
-
 // StartRedisCluster runs three masters, and a replica of each where that is asked for.
 func StartRedisCluster(t testing.TB, replicas bool) *RedisCluster {
 	t.Helper()
-	password, c := rand.Text(), &RedisCluster{}
-	var buses, hosts []string
-	start := func() *OwnRedis {
-		bus := Must[string](t)(devstack.FreeAddress())
-		_, port, _ := net.SplitHostPort(bus)
-		node := redisWith(t, devstack.RedisOptions{Password: password, Settings: []string{"cluster-enabled yes", "cluster-port " + port, "cluster-node-timeout 2000", "masterauth " + password}})
-		buses, hosts = append(buses, port), append(hosts, node.address())
-		return node
+	dir := Must[string](t)(os.MkdirTemp("", "canopy-test-")) //nolint:usetesting // other accounts don't get to a folder of the test's
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	own := Must[*devstack.RedisCluster](t)(devstack.StartRedisCluster(context.Background(), dir, replicas, nil))
+	t.Cleanup(own.Kill)
+	c := &RedisCluster{URL: own.URL}
+	for _, node := range own.Masters {
+		c.Masters = append(c.Masters, &OwnRedis{t, node})
 	}
-	for n := range clusterMasters {
-		node := start()
-		c.Masters = append(c.Masters, node)
-		const slots = 16384
-		node.command("CLUSTER", "ADDSLOTSRANGE", n*slots/clusterMasters, (n+1)*slots/clusterMasters-1)
-		node.command("CLUSTER", "SET-CONFIG-EPOCH", n+1)
+	for _, node := range own.Replicas {
+		c.Replicas = append(c.Replicas, &OwnRedis{t, node})
 	}
-	for range c.Masters {
-		if replicas {
-			c.Replicas = append(c.Replicas, start())
-		}
-	}
-	all := append(append([]*OwnRedis{}, c.Masters...), c.Replicas...)
-	for n := range all[1:] {
-		host, port, _ := net.SplitHostPort(hosts[n+1])
-		all[0].command("CLUSTER", "MEET", host, port, buses[n+1])
-	}
-	settle(all, 0)
-	for n, replica := range c.Replicas {
-		replica.command("CLUSTER", "REPLICATE", c.Masters[n].command("CLUSTER", "MYID"))
-	}
-	for _, replica := range c.Replicas {
-		Eventually(t, "a replica follows its master", func() bool { return strings.Contains(replica.said("INFO", "replication"), "master_link_status:up") })
-	}
-	settle(all, len(c.Replicas))
-	c.URL = (&url.URL{Scheme: "redis-cluster", User: url.UserPassword("", password), Host: strings.Join(hosts[:clusterMasters], ",")}).String()
 	return c
-}
-
-// settle waits until all nodes know each other, that so many of them are replicas, and that all slots are served.
-func settle(all []*OwnRedis, replicas int) {
-	for _, node := range all {
-		Eventually(node.t, "the cluster is one", func() bool {
-			state, nodes := node.said("CLUSTER", "INFO"), node.said("CLUSTER", "NODES")
-			return strings.Contains(state, "cluster_state:ok") && strings.Count(nodes, "\n") == len(all) && !strings.Contains(nodes, "handshake") &&
-				strings.Count(nodes, "slave") == replicas
-		})
-	}
 }
 
 // Sentinels are a master, its replica and three sentinels of one test's own.
@@ -128,14 +90,6 @@ func redisWith(t testing.TB, o devstack.RedisOptions) *OwnRedis {
 func (r *OwnRedis) address() string {
 	u := Must[*url.URL](r.t)(url.Parse(r.URL()))
 	return u.Host
-}
-
-// command asks the server, and gives what it says.
-func (r *OwnRedis) command(args ...any) string {
-	r.t.Helper()
-	c := client(r.t, r.URL())
-	defer func() { _ = c.Close() }()
-	return Must[string](r.t)(c.Do(context.Background(), args...).Text())
 }
 
 // said is what the server says; "" where it can't be asked.

@@ -1,0 +1,287 @@
+// Package cluster runs one platform of many processes on this machine, without containers: two `serve` behind HAProxy, two
+// `worker`, PostgreSQL with a streaming standby and a pooler before each of the two, a Redis Cluster, and a store with S3's API.
+// It listens on loopback only, keeps nothing, and starts anew what ends by itself.
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"canopy/internal/devstack"
+)
+
+// Options say what is run.
+type Options struct {
+	// Canopy is the program, HAProxy's settings are in Balancer.
+	Canopy, Balancer string
+	// Listen is the balancer's address; one is found where it is empty.
+	Listen string
+	// Log is told of starts, and of what ends by itself; nil discards that.
+	Log *slog.Logger
+}
+
+// Cluster is one that runs.
+type Cluster struct {
+	// URL is where the balancer is, Key what `canopy bootstrap` has printed: the first API key.
+	URL, Key string
+	// Primary takes writes until FailOver, Standby follows it.
+	Primary, Standby *devstack.Postgres
+
+	o       Options
+	dir     string
+	log     *slog.Logger
+	redis   *devstack.RedisCluster
+	s3      *http.Server
+	s3URL   string
+	pooled  string
+	poolers []*devstack.PgBouncer
+	env     []string
+	parts   []*Part
+
+	stopWatch context.CancelFunc
+	watching  sync.WaitGroup
+}
+
+// missing names Debian's packages of the programs that are not installed.
+func missing() (list []string) {
+	for _, p := range []struct{ program, name string }{{"redis-server", "redis-server"}, {"pgbouncer", "pgbouncer"}, {"haproxy", "haproxy"}} {
+		if find(p.program) == "" {
+			list = append(list, p.name)
+		}
+	}
+	return list
+}
+
+// find is where a program is; daemons are where PATH of a person does not lead.
+func find(program string) string {
+	for _, name := range []string{program, "/usr/sbin/" + program, "/opt/homebrew/bin/" + program, "/usr/local/bin/" + program} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// Start runs all of it, and gives it when a request to the balancer is answered.
+func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
+	if list := missing(); len(list) > 0 {
+		return nil, fmt.Errorf("please install %s (scripts/bootstrap.sh cluster does so)", strings.Join(list, ", "))
+	}
+	c := &Cluster{o: o, log: o.Log}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.dir, err = os.MkdirTemp("", "canopy-cluster-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			c.Stop()
+		}
+	}()
+	if err := os.Chmod(c.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's account has to get to its folder
+		return nil, err
+	}
+	if err := c.servers(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.poolersAndBucket(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.programs(ctx); err != nil {
+		return nil, err
+	}
+	c.watch()
+	return c, nil
+}
+
+// servers starts PostgreSQL with its standby, and Redis.
+func (c *Cluster) servers(ctx context.Context) error {
+	start, ctx := errgroup.WithContext(ctx)
+	start.Go(func() (err error) {
+		c.redis, err = devstack.StartRedisCluster(ctx, filepath.Join(c.dir, "redis"), true, c.log)
+		return err
+	})
+	start.Go(func() (err error) {
+		settings := map[string]string{"hot_standby_feedback": "on", "wal_keep_size": "1GB", "wal_retrieve_retry_interval": "500ms"}
+		c.Primary, err = devstack.StartPostgres(ctx, devstack.PostgresOptions{Dir: filepath.Join(c.dir, "postgres1"), Durable: true, Log: c.log, Settings: settings})
+		if err == nil {
+			c.Standby, err = c.Primary.StartStandby(ctx, filepath.Join(c.dir, "postgres2"))
+		}
+		return err
+	})
+	return start.Wait()
+}
+
+// poolersAndBucket starts a pooler before each PostgreSQL, and the store of documents.
+func (c *Cluster) poolersAndBucket(ctx context.Context) error {
+	settings := map[string]string{"pool_mode": "session", "default_pool_size": "80", "max_client_conn": "1000", "server_login_retry": "1"}
+	tracks, err := devstack.PgBouncerTracks()
+	if err != nil {
+		return err
+	}
+	if tracks {
+		settings["pool_mode"], settings["max_prepared_statements"] = "transaction", "500"
+	} else {
+		c.log.WarnContext(ctx, "this PgBouncer is older than 1.21 and can't track prepared statements: it pools whole sessions")
+	}
+	for _, server := range []*devstack.Postgres{c.Primary, c.Standby} {
+		pooler, err := devstack.StartPgBouncer(ctx, server, settings)
+		if err != nil {
+			return err
+		}
+		c.poolers = append(c.poolers, pooler)
+	}
+	c.pooled, err = together(c.poolers[0].URL(), c.poolers[1].URL())
+	return errors.Join(err, c.store())
+}
+
+// together is the URL of two servers with the same user and password.
+func together(first, second string) (string, error) {
+	a, err := url.Parse(first)
+	if err != nil {
+		return "", err
+	}
+	b, err := url.Parse(second)
+	if err != nil {
+		return "", err
+	}
+	return strings.Replace(first, a.Host, a.Host+","+b.Host, 1), nil
+}
+
+// programs migrates, makes the first company, and starts the platform's own processes and the balancer.
+func (c *Cluster) programs(ctx context.Context) error {
+	direct, err := together(c.Primary.URL(), c.Standby.URL())
+	if err != nil {
+		return err
+	}
+	var addresses [3]string
+	for i := range addresses {
+		if addresses[i], err = devstack.FreeAddress(); err != nil {
+			return err
+		}
+	}
+	if c.o.Listen != "" {
+		addresses[0] = c.o.Listen
+	}
+	c.URL = "http://" + addresses[0]
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails, by its documentation
+	c.env = append(os.Environ(), "DATABASE_URL="+c.pooled, "CANOPY_DATABASE_READ_URL="+direct, "REDIS_URL="+c.redis.URL, "CANOPY_PUBLIC_URL="+c.URL,
+		"CANOPY_SECRET_KEY="+base64.StdEncoding.EncodeToString(key), "CANOPY_BLOB_URL="+c.s3URL, "AWS_ACCESS_KEY_ID=canopy", "AWS_SECRET_ACCESS_KEY=canopy",
+		"CANOPY_TRUSTED_PROXIES=127.0.0.0/8", "CANOPY_DB_MAX_CONNS=16")
+	if _, err := c.canopy("migrate", []string{"DATABASE_URL=" + direct}, "migrate", "up").Run(ctx); err != nil {
+		return err
+	}
+	if c.Key, err = c.canopy("bootstrap", nil, "bootstrap", "--company", "Example", "--email", "admin@example.com").Run(ctx); err != nil {
+		return err
+	}
+	for i, address := range addresses[1:] {
+		c.add(fmt.Sprint("serve", i+1), address, c.canopy(fmt.Sprint("serve", i+1), []string{"CANOPY_LISTEN=" + address}, "serve"))
+		c.add(fmt.Sprint("worker", i+1), "", c.canopy(fmt.Sprint("worker", i+1), nil, "worker"))
+	}
+	c.add("balancer", addresses[0], &devstack.Companion{
+		Path: find("haproxy"), Args: []string{"-db", "-f", c.o.Balancer}, Log: filepath.Join(c.dir, "balancer.log"),
+		Env: []string{"LISTEN=" + addresses[0], "SERVE_1=" + addresses[1], "SERVE_2=" + addresses[2]},
+	})
+	for _, p := range c.parts {
+		if err := p.Start(ctx); err != nil {
+			return err
+		}
+	}
+	c.servedParts()
+	return c.ready(ctx)
+}
+
+// canopy is a call of the program.
+func (c *Cluster) canopy(name string, env []string, args ...string) *devstack.Companion {
+	return &devstack.Companion{Path: c.o.Canopy, Args: args, Env: append(append([]string{}, c.env...), env...), Log: filepath.Join(c.dir, name+".log")}
+}
+
+// ready waits until a request to the balancer is answered.
+func (c *Cluster) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the balancer at %s finds nobody who is ready: the logs are in %s: %w", c.URL, c.dir, ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// FailOver ends the primary for good, with its pooler, and promotes the standby, which takes writes when it returns. What had not
+// reached the standby is lost. A pooler whose
+// server is gone has whoever connects wait for it, where one that is gone itself is passed over at once.
+func (c *Cluster) FailOver(ctx context.Context) error {
+	for _, p := range c.parts {
+		if p.server == c.Primary || p.server == c.poolers[0] {
+			p.retire()
+		}
+	}
+	c.Primary.Kill()
+	c.poolers[0].Remove()
+	if err := c.Standby.Promote(ctx); err != nil {
+		return err
+	}
+	return c.poolers[1].Restart(ctx)
+}
+
+// Stop ends all of it, in the order in which nothing is missed: what is under way is finished. It leaves nothing.
+func (c *Cluster) Stop() {
+	if c.stopWatch != nil {
+		c.stopWatch()
+		c.watching.Wait()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var ending sync.WaitGroup
+	for _, p := range c.parts {
+		if own, ok := p.server.(*devstack.Companion); ok {
+			ending.Go(func() { own.Stop(ctx) })
+		}
+	}
+	ending.Wait()
+	for _, p := range c.poolers {
+		p.Remove()
+	}
+	if c.s3 != nil {
+		_ = c.s3.Close()
+	}
+	if c.redis != nil {
+		c.redis.Kill()
+	}
+	for _, p := range []*devstack.Postgres{c.Standby, c.Primary} {
+		if p != nil {
+			p.Remove()
+		}
+	}
+	if err := os.RemoveAll(c.dir); err != nil {
+		c.log.Warn("something is left behind", "folder", c.dir, "error", err)
+	}
+}
