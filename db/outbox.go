@@ -27,7 +27,7 @@ type DueDestination struct {
 	Oldest time.Time `db:"oldest"`
 }
 
-// LookWidth is how many destinations with something pending a look for what is due goes past.
+// LookWidth is how many destinations with something pending a look for what is due goes past, and how many retries it finds besides.
 const LookWidth = 1000
 
 // Look is what a look for what is due has found, on its way from destination to destination.
@@ -81,7 +81,8 @@ type Outcome struct {
 
 var (
 	// Workers share the way: each goes on where the last one stopped, and two never look at the same time. Where all is passed in one look,
-	// nothing is written.
+	// nothing is written. Retries that nobody has taken up are found at once, wherever the way is: those that have been due longest, as what is due in
+	// suspended companies is among them and stays so.
 	qPassDestinations = prepare(`
 		WITH RECURSIVE place AS MATERIALIZED (
 			SELECT behind FROM delivery_look WHERE pg_try_advisory_xact_lock(hashtext('canopy deliveries'))),
@@ -92,9 +93,12 @@ var (
 			SELECT d.destination_id, w.n + 1 FROM walk w CROSS JOIN LATERAL (
 				SELECT destination_id FROM webhook_due WHERE destination_id > w.destination_id ORDER BY destination_id LIMIT 1) d
 			WHERE w.n < $1),
-		passed AS MATERIALIZED (SELECT array_agg(destination_id) AS ids, CASE WHEN count(*) = $1 THEN max(destination_id) ELSE 0 END AS last FROM walk),
+		retries AS (
+			SELECT r.destination_id FROM place CROSS JOIN LATERAL (
+				SELECT destination_id FROM webhook_due WHERE begun AND claimed_at IS NULL AND next_attempt_at <= now() ORDER BY next_attempt_at LIMIT $1) r),
+		passed AS MATERIALIZED (SELECT CASE WHEN count(*) = $1 THEN max(destination_id) ELSE 0 END AS last FROM walk),
 		moved AS (UPDATE delivery_look l SET behind = w.last FROM passed w CROSS JOIN place p WHERE l.behind <> w.last)
-		SELECT COALESCE(w.ids, '{}') AS ids, COALESCE(p.behind = 0, false) AS first, p.behind IS NULL OR w.last > 0 AS more FROM passed w LEFT JOIN place p ON true`)
+		SELECT ARRAY(SELECT destination_id FROM walk UNION SELECT destination_id FROM retries) AS ids, COALESCE(p.behind = 0, false) AS first, p.behind IS NULL OR w.last > 0 AS more FROM passed w LEFT JOIN place p ON true`)
 	// Branches take turns: however many destinations one has, the first of another stands among the first.
 	qDueDestinations = prepare(`
 		WITH walk AS (SELECT destination_id FROM unnest($1::bigint[]) w(destination_id)),` + dueOfWalk + `
@@ -257,8 +261,8 @@ const (
 	maxInterruptions = "3"
 )
 
-// LookForDue looks at the next destinations with something pending, at most LookWidth of them, and finds those with something due, by turns of
-// branches. What it costs does not grow with how many there are.
+// LookForDue looks at the next destinations with something pending, at most LookWidth of them, and at those with a retry due that nobody has taken
+// up, and finds those with something due, by turns of branches. What it costs does not grow with how many there are.
 func (s *Store) LookForDue(ctx context.Context) (Look, error) {
 	var way struct {
 		IDs   pq.Int64Array `db:"ids"`
