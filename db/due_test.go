@@ -109,6 +109,28 @@ func TestLooksShareTheWay(t *testing.T) {
 	}
 }
 
+// TestUntouchedIsFoundBehindOthers: what nobody works on is found behind thousands of destinations where nothing is due, is told until somebody works on it, and
+// then what is next.
+func TestUntouchedIsFoundBehindOthers(t *testing.T) {
+	s, pool := openBoth(t)
+	pool.MustExecContext(t.Context(), `INSERT INTO webhook_due (destination_id, begun, next_attempt_at, delivery_id)
+		SELECT n, true, now() + CASE WHEN n = 5002 THEN '-2 hours' WHEN n = 12000 THEN '-3 hours' ELSE '1 hour' END::interval, n FROM generate_series(1, 12000) n`)
+	u := &db.UntouchedDeliveries{Store: s}
+	tells := func(when string, hours ...float64) {
+		t.Helper()
+		for i, want := range hours {
+			if got := devtest.Must[time.Duration](t)(u.For(t.Context())); got.Round(time.Hour).Hours() != want {
+				t.Errorf("%s, look %d: it is due for %v", when, i, got)
+			}
+		}
+	}
+	tells("from the first destination on", 0, 2, 3, 3, 3)
+	pool.MustExecContext(t.Context(), `UPDATE webhook_due SET claimed_at = now(), next_attempt_at = now() + interval '1 minute' WHERE destination_id = 12000`)
+	tells("once the last one is worked on", 0, 0, 2, 2)
+	pool.MustExecContext(t.Context(), `DELETE FROM webhook_due`)
+	tells("with nothing pending", 0, 0)
+}
+
 // BenchmarkLooks looks for what is due where 100,000 destinations have something pending: all of it is due, or all of it waits for another attempt.
 func BenchmarkLooks(b *testing.B) {
 	address := devtest.Database(b, db.Fingerprint(), db.Migrate)
