@@ -144,7 +144,7 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 			handler: &exporter{store: w.Store, blobs: w.Documents.Blobs, log: w.Log, stop: ctx.Done()},
 		}), imports.line(line{
 			queue: queueImports, task: typeImport, atOnce: archivePlaces, every: checkEvery,
-			handler: &importer{store: w.Store, blobs: w.Documents.Blobs, read: w.ReadArchive, log: w.Log, stop: ctx.Done()},
+			handler: &importer{store: w.Store, blobs: w.Documents.Blobs, bus: w.Bus, read: w.ReadArchive, log: w.Log, stop: ctx.Done()},
 		}), line{
 			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
 		})
