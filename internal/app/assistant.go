@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"canopy/db/pgvector"
 	"canopy/internal/blob"
 	"canopy/internal/chunk"
 	"canopy/internal/extract"
@@ -49,6 +50,12 @@ func (p *Platform) wireAssistant(ctx context.Context) (err error) {
 	}
 	r.Chat = models.Chat
 	r.Search = search.New(p.Store, models, vector.NewCache(p.Config.VectorCache, indexTimeout))
+	if p.Config.VectorURL != "" {
+		if p.vectors, err = pgvector.Open(p.Config.VectorURL, p.Config.DBMaxConns); err != nil {
+			return err
+		}
+		r.Search.KeepCopies(p.vectors, int64(p.Config.VectorChunks))
+	}
 	return nil
 }
 

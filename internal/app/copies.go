@@ -1,0 +1,36 @@
+package app
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"canopy/search"
+)
+
+// copyMetrics tell which engine answers searches by meaning, and of the copies of vectors.
+type copyMetrics struct{ engine func() *search.Engine }
+
+var (
+	meaningSearches = prometheus.NewDesc("canopy_meaning_searches_total",
+		"Searches by meaning, by the engine that answered: process compares all vectors of a context, pgvector finds them by an index.", []string{"engine"}, nil)
+	copyContexts = prometheus.NewDesc("canopy_vector_copies", "Contexts whose vectors are copied, when this process last looked.", []string{"state"}, nil)
+	copyChunks   = prometheus.NewDesc("canopy_vector_copy_chunks", "Chunks whose vectors are copied, and those that are to be.", []string{"state"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (copyMetrics) Describe(to chan<- *prometheus.Desc) {
+	to <- meaningSearches
+	to <- copyContexts
+	to <- copyChunks
+}
+
+// Collect implements prometheus.Collector.
+func (m copyMetrics) Collect(to chan<- prometheus.Metric) {
+	compared, copied := m.engine().Answers()
+	to <- prometheus.MustNewConstMetric(meaningSearches, prometheus.CounterValue, float64(compared), "process")
+	to <- prometheus.MustNewConstMetric(meaningSearches, prometheus.CounterValue, float64(copied), "pgvector")
+	now := m.engine().CopyProgress()
+	to <- prometheus.MustNewConstMetric(copyContexts, prometheus.GaugeValue, float64(now.Whole), "whole")
+	to <- prometheus.MustNewConstMetric(copyContexts, prometheus.GaugeValue, float64(now.Contexts-now.Whole), "filling")
+	to <- prometheus.MustNewConstMetric(copyChunks, prometheus.GaugeValue, float64(now.Chunks), "held")
+	to <- prometheus.MustNewConstMetric(copyChunks, prometheus.GaugeValue, float64(now.Wanted-now.Chunks), "missing")
+}
