@@ -41,6 +41,10 @@ test("add the first destination for chosen events, test it, and send the deliver
   await form.getByText(`CANOPY_WEBHOOK_ALLOW=127.0.0.0/8 CANOPY_WEBHOOK_CA=.data/listener.pem CANOPY_LISTEN=127.0.0.1:${new URL(url).port} make run`).waitFor();
   await accessible(page, "webhooks-add-private");
   await form.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("link", { name: "Add the first destination" }).click();
+  await form.getByRole("button", { name: "Receive on your own machine" }).click(); // before anything was refused
+  await form.getByText("bin/canopy webhook listen -ca").waitFor();
+  await form.getByRole("button", { name: "Cancel" }).click();
 
   const panel = await add(page, "Billing", receivers.well);
   await panel.getByLabel("Event", { exact: true }).selectOption("agent.created");

@@ -21,6 +21,7 @@ export const webhooks: Text["webhooks"] = {
   url: "Adresse",
   urlHint: "Eine https-Adresse, die von überall erreichbar ist.",
   ownMachine: "Auf dem eigenen Rechner empfangen",
+  ownMachineAsked: "Auf dem eigenen Rechner empfangen",
   ownMachineHint: "Die Plattform sendet nur an öffentliche Adressen, damit niemand über sie in Ihr Netz gelangt. Wer sie betreibt, kann eine Adresse zulassen.",
   ownMachineTrust: "Die Plattform vertraut dem Zertifikat des Empfängers nicht. Wer sie betreibt, kann die Stelle hinzufügen, die es ausgestellt hat.",
   ownMachineListen: "Starten Sie einen Empfänger, der sein Zertifikat ablegt:",

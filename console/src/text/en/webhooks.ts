@@ -20,6 +20,7 @@ export const webhooks = {
   url: "Address",
   urlHint: "An https address that can be reached from anywhere.",
   ownMachine: "To receive on your own machine",
+  ownMachineAsked: "Receive on your own machine",
   ownMachineHint: "The platform sends to public addresses alone, so that nobody reaches by it what is inside your network. Whoever runs it can let an address through.",
   ownMachineTrust: "The platform does not trust the receiver’s certificate. Whoever runs it can add the authority that has issued it.",
   ownMachineListen: "Start a receiver, which keeps its certificate:",

@@ -1,1 +1,0 @@
-import{R as e,X as t}from"./index-BHXmJX3t.js";import{t as n}from"./react-BNCMh3YF.js";var r=n();function i({company:n}){return n&&(0,r.jsx)(t,{component:e,to:`/companies/${n.databaseId}`,size:`sm`,td:`underline`,children:n.name})}export{i as t};

@@ -1,1 +1,0 @@
-import{et as e}from"./index-BHXmJX3t.js";import{i as t}from"./text-_Pjdnsml.js";import{t as n}from"./react-BNCMh3YF.js";var r=n();function i(n){let{text:i}=t();return(0,r.jsx)(e,{role:`status`,"aria-label":i.ui.loading,...n})}export{i as t};
