@@ -93,10 +93,10 @@ console-dev: ## Serve the console's sources at http://localhost:5173/console/, b
 	@scripts/console.sh types
 	@cd console && npm run --silent dev
 
-test-browser: ## Try the console in a real browser, on a running platform (RUN=session: one file of console/test)
+test-browser: ## Try the console in a real browser, on a running platform, and a provider's pages (RUN=session: one file of console/test)
 	@scripts/bootstrap.sh browser
 	@scripts/console.sh tests
-	@CANOPY_BROWSER=1 $(STACK) go test -count=1 -timeout 25m -run 'TestBrowser/$(RUN)' ./e2e/console
+	@CANOPY_BROWSER=1 CANOPY_CLIENTS=1 $(STACK) go test -count=1 -timeout 25m -run '$(if $(RUN),TestBrowser/$(RUN),Browser|Clients)' ./e2e/console
 
 bench-browser: ## Print how quick the console is in a browser (needs two otherwise idle cores)
 	@scripts/bootstrap.sh browser

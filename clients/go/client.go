@@ -104,6 +104,19 @@ func (c *Client) call(ctx context.Context, method, path string, in any, changes 
 	})
 }
 
+// Reach tells whether a platform answers at URL. It takes no token.
+func (c *Client) Reach(ctx context.Context) error {
+	var set struct{ Keys []json.RawMessage }
+	err := c.send(ctx, request{method: http.MethodGet, path: "/.well-known/jwks.json", open: true}, &set)
+	if refused := new(Refusal); errors.As(err, &refused) || errors.As(err, new(*lost)) {
+		return err
+	}
+	if err != nil || len(set.Keys) == 0 {
+		return errors.New("what answers there is not a platform")
+	}
+	return nil
+}
+
 // GraphQL sends a GraphQL request and decodes data into out, unless that is nil. Errors in the
 // answer are Errors; out has what was answered all the same.
 func (c *Client) GraphQL(ctx context.Context, query string, variables, out any) error {

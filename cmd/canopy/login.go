@@ -32,6 +32,9 @@ func loginCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) 
 		if err != nil {
 			return err
 		}
+		if err := (&canopy.Client{URL: address}).Reach(ctx); err != nil {
+			return fmt.Errorf("no platform answers at %s: %w", address, err)
+		}
 		if *id == "" && *email == "" {
 			answer, err := q.ask("Client id of an API key, or e-mail address: ")
 			if err != nil {

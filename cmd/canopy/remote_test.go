@@ -127,6 +127,8 @@ func TestLoginsThatDoNotDo(t *testing.T) {
 		"a wrong password": {"wrong password\n", []string{"--url", p.URL, "--email", p.Demo.AdminEmail}, "401"},
 		"no answer":        {"", []string{"--url", p.URL}, "no answer"},
 		"no address":       {"api.example.com\n", nil, "https://"},
+		"nobody there":     {"", []string{"--url", "http://127.0.0.1:1"}, "no platform answers at http://127.0.0.1:1: "},
+		"another server":   {"", []string{"--url", p.URL + "/console"}, "not a platform"},
 		"both":             {"", []string{"--client-id", "a", "--email", "b@example.com"}, "either"},
 	} {
 		t.Run(name, func(t *testing.T) {

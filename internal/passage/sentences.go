@@ -21,7 +21,10 @@ func Sentences(text string) []Span { return sentences(text, 0, nil) }
 func sentences(text string, from int, starts []int) (list []Span) {
 	start := from
 	for at := from; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
+		r, size := rune(text[at]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[at:])
+		}
 		at += size
 		for len(starts) > 0 && starts[0] < at {
 			starts = starts[1:]
@@ -53,7 +56,7 @@ func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\
 func ends(text string, start, at int, r rune) bool {
 	size := at - start
 	switch {
-	case strings.ContainsRune("。！？｡", r):
+	case r >= utf8.RuneSelf && strings.ContainsRune("。！？｡", r):
 		next, _ := utf8.DecodeRuneInString(text[at:])
 		return !strings.ContainsRune("。！？｡」』”’）】》", next)
 	case r == '\n':
@@ -91,8 +94,15 @@ func item(line string) bool {
 	return digits > 0 && digits < 4 && len(line) > digits+1 && (line[digits] == '.' || line[digits] == ')') && line[digits+1] == ' '
 }
 
-// ended tells whether a text ends like a sentence.
+// ended tells whether a text ends like a sentence. Most words do not, which their last letter tells.
 func ended(text string) bool {
+	n := len(text)
+	for n > 0 && isSpace(text[n-1]) {
+		n--
+	}
+	if n > 0 && text[n-1] < utf8.RuneSelf && plainWord[text[n-1]] {
+		return false
+	}
 	text = strings.TrimRight(text, " \t\n\r\"')]}’”»")
 	r, _ := utf8.DecodeLastRuneInString(text)
 	return strings.ContainsRune(".!?…。！？｡", r) && !abbreviated(text)

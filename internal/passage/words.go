@@ -142,6 +142,14 @@ func common(a, b string) (n int) {
 	return n
 }
 
+// plainWord has the letters and digits of ASCII, of which most texts are.
+var plainWord = func() (is [utf8.RuneSelf]bool) {
+	for r := range rune(utf8.RuneSelf) {
+		is[r] = unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	return is
+}()
+
 // each gives the words of a text from an offset on: runs of letters and digits, and in scripts that write no spaces each pair of
 // characters.
 func each(text string, from int) func(func(Span) bool) {
@@ -150,7 +158,8 @@ func each(text string, from int) func(func(Span) bool) {
 		for at, r := range text[from:] {
 			at += from
 			wide := ideographic(r)
-			inWord := !wide && (unicode.IsLetter(r) || unicode.IsDigit(r) || start >= 0 && unicode.IsMark(r))
+			inWord := r < utf8.RuneSelf && plainWord[r] ||
+				r >= utf8.RuneSelf && !wide && (unicode.IsLetter(r) || unicode.IsDigit(r) || start >= 0 && unicode.IsMark(r))
 			if !inWord && start >= 0 {
 				if !yield(Span{start, at}) {
 					return

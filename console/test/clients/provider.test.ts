@@ -25,7 +25,7 @@ test("a company’s own sign-in: set up, tried, used, and signed out of", async 
   await create.getByLabel("Client id").fill("canopy");
   await create.getByLabel("Client secret", { exact: true }).fill("a secret of the registration");
   await create.getByLabel("Domains").fill("corp.example");
-  await create.getByLabel("Role of new people").selectOption({ label: "tenant: Viewer" });
+  await create.getByLabel("Role of new people").selectOption({ label: "Viewer in Tenant management" });
   await create.getByRole("button", { name: "Create" }).click();
   const one = page.getByRole("region", { name: "Corp login" });
   await one.getByRole("link", { name: "Sign in there" }).click();
