@@ -5,6 +5,7 @@ package console
 import (
 	"crypto/rand"
 	"embed"
+	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
@@ -27,6 +28,8 @@ const (
 	nonce = "CSP_NONCE"
 	// graphiql is how the page says that there is GraphiQL.
 	graphiql = `<meta name="graphiql" content="on">`
+	// mails is how the page says which folder has the mails that are sent to nobody.
+	mails = `<meta name="mails" content="`
 )
 
 // Options say what the console tells of the server.
@@ -35,6 +38,8 @@ type Options struct {
 	GraphiQL bool
 	// PortalOrigins are those of the pages that may show the portal inside them.
 	PortalOrigins []string
+	// Mails is the folder of mails that are kept in place of being sent; "" where they are sent.
+	Mails string
 }
 
 // Register puts the console on the mux. Every path below /console/ where no file is gets the page, which shows what is there.
@@ -82,6 +87,7 @@ func newPage(o Options) func(framed []string) http.Handler {
 	if !o.GraphiQL {
 		html = strings.Replace(html, graphiql, "", 1)
 	}
+	html = strings.Replace(html, mails, mails+template.HTMLEscapeString(o.Mails), 1)
 	before, after, _ := strings.Cut(html, nonce)
 	return func(framed []string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

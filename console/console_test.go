@@ -150,6 +150,15 @@ func TestGraphiQL(t *testing.T) {
 	}
 }
 
+// TestMails: the page says where mails are, where they are kept in place of being sent.
+func TestMails(t *testing.T) {
+	for folder, says := range map[string]string{"": `name="mails" content=""`, `/home/"ada"/mail`: `name="mails" content="/home/&#34;ada&#34;/mail"`} {
+		if html := ask(t, console.Options{Mails: folder}, "GET", "/console/").Body.String(); !strings.Contains(html, says) {
+			t.Errorf("%q: %s", folder, html)
+		}
+	}
+}
+
 // TestNoSourceIsServed: what is committed is what was built, without maps of the sources.
 func TestNoSourceIsServed(t *testing.T) {
 	files, err := os.ReadDir("dist/assets")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/lib/pq"
 
@@ -180,9 +181,9 @@ func (s *statement) alternatives(a Ask, w ways) []string {
 		case s.counting:
 			list = append(list, s.alternative(w(s, terms)))
 		case len(s.keys[0].values) > 0:
-			list = append(list, s.parts(terms, w)...)
+			list = append(list, s.parts(terms, w))
 		case s.keys[0].has != "":
-			list = append(list, s.halves(terms, w)...)
+			list = append(list, s.halves(terms, w))
 		default:
 			list = append(list, s.alternative(w(s, terms)))
 		}
@@ -192,16 +193,19 @@ func (s *statement) alternatives(a Ask, w ways) []string {
 
 // parts reads an alternative in an order that begins with what has few values: the rows of each value by themselves, in the order of the
 // other keys, as indexes have it. Values before the cursor are left out.
-func (s *statement) parts(terms []Term, w ways) []string {
-	first, list := s.keys[0], []string{}
-	values := first.values
+func (s *statement) parts(terms []Term, w ways) string {
+	first, values := s.keys[0], slices.Sorted(slices.Values(s.keys[0].values))
+	if first.down {
+		slices.Reverse(values)
+	}
+	var list []string
 	v, given := value(terms, first.member)
 	if given {
 		values = []string{v}
 	}
 	for _, v := range values {
 		part := *s
-		part.keys, part.alike, part.after = s.keys[1:], first.by, nil
+		part.keys, part.alike, part.after, part.open = s.keys[1:], first.by, nil, s.notFull(len(list))
 		if len(s.after) > 0 {
 			far := cmp.Compare(v, s.page.Bound().Keys[0])
 			if far < 0 != first.down && far != 0 {
@@ -219,30 +223,61 @@ func (s *statement) parts(terms []Term, w ways) []string {
 		s.args = part.args
 	}
 	if len(list) == 0 {
-		return []string{s.nothing()}
+		return s.nothing()
 	}
-	return list
+	return inTurn(list)
+}
+
+// notFull is the condition that so many parts, which come before another one, have not filled the page.
+func (s *statement) notFull(parts int) string {
+	if parts == 0 {
+		return ""
+	}
+	return "(SELECT count(*) < " + s.rows + " FROM part" + strconv.Itoa(parts) + ")"
+}
+
+// inTurn reads parts of an order, one after the other: each is called by its place, and has all before it.
+func inTurn(parts []string) string {
+	text, last := "", len(parts)-1
+	for i, p := range parts[:last] {
+		if text += ", "; i > 0 {
+			p = "(SELECT * FROM part" + strconv.Itoa(i) + " UNION ALL " + p + ")"
+		}
+		text += "part" + strconv.Itoa(i+1) + " AS MATERIALIZED " + p
+	}
+	if last == 0 {
+		return parts[0]
+	}
+	return "(WITH " + text[2:] + " SELECT * FROM part" + strconv.Itoa(last) + " UNION ALL " + parts[last] + ")"
 }
 
 // halves reads an alternative in an order by what some have and others have not: these by themselves, in the order of the other keys, unless the cursor is past all of
 // them.
-func (s *statement) halves(terms []Term, w ways) []string {
+func (s *statement) halves(terms []Term, w ways) string {
 	first := s.keys[0]
 	having := func(is string) []Term { return append(slices.Clip(terms), Term{first.has, is}) }
-	list := []string{s.alternative(w(s, having("true")))}
-	others := *s
+	some, others := *s, *s
 	others.keys, others.alike, others.after = s.keys[1:], never, nil
 	if len(s.after) > 0 {
 		switch at := s.page.Bound().Keys[0]; {
 		case at == noMoment:
 			others.after = s.after[1:]
 		case !first.down:
-			return list
+			return s.alternative(w(s, having("true")))
 		}
 	}
-	list = append(list, others.alternative(w(&others, having("false"))))
-	s.args = others.args
-	return list
+	read := func(half *statement, is string) string {
+		half.args = s.args
+		text := half.alternative(w(half, having(is)))
+		s.args = half.args
+		return text
+	}
+	if first.down {
+		others.open = s.notFull(1)
+		return inTurn([]string{read(&some, "true"), read(&others, "false")})
+	}
+	some.open = s.notFull(1)
+	return inTurn([]string{read(&others, "false"), read(&some, "true")})
 }
 
 // nothing has the columns of what is found, and no row.

@@ -208,8 +208,8 @@ type statement struct {
 	// rows is the argument with how many rows are read, after those with the keys of the cursor.
 	rows  string
 	after []string
-	// alike is the key before these that all rows have alike, where they are a part of what is asked for.
-	alike string
+	// alike is the key before these that all rows have alike, where they are a part of what is asked for; open is on what condition the part is read.
+	alike, open string
 }
 
 // newStatement begins a statement. args are those that its ways name.
@@ -523,31 +523,29 @@ func clause(conditions []string) string {
 func (s *statement) alternative(ways []way) string {
 	last := len(ways) - 1
 	if last == 0 || s.counting {
-		return "(" + s.read(ways[0].at("("+ways[0].ids+")"), "") + ")"
+		return "(" + s.read(ways[0].at("("+ways[0].ids+")"), s.open) + ")"
 	}
-	gates, reads, open := "", []string{}, "true"
+	gates, reads, open := "", []string{}, cmp.Or(s.open, "true")
 	for i, w := range ways[:last] {
 		g := "g" + strconv.Itoa(i)
 		most := cmp.Or(w.most, handful)
 		if w.ids != "" {
 			w.listed = func(open string) string { return listed(w.ids, most, open) }
 		}
+		if i > 0 {
+			gates += " CROSS JOIN LATERAL "
+		}
 		if w.listed != nil {
-			gate := "(" + w.listed(open) + ") " + g
-			if i > 0 {
-				gate = " CROSS JOIN LATERAL " + gate
-			}
-			gates += gate
+			gates += "(" + w.listed(open) + ") " + g
 			reads = append(reads, "("+s.read(w.at("unnest("+g+".ids)"), open+" AND NOT "+g+".many")+")")
 			open = g + ".many"
 			continue
 		}
 		many := "(SELECT count(*) > " + strconv.Itoa(most) + " FROM (SELECT FROM " + cmp.Or(w.size, "("+w.all(s.list.id, w.indexed())+") x") + " LIMIT (SELECT " + strconv.Itoa(most+1) + ")) w)"
-		if i == 0 {
-			gates = "(SELECT " + many + " AS many OFFSET 0) g0"
-		} else {
-			gates += " CROSS JOIN LATERAL (SELECT CASE WHEN " + open + " THEN " + many + " END AS many OFFSET 0) " + g
+		if open != "true" {
+			many = "CASE WHEN " + open + " THEN " + many + " END"
 		}
+		gates += "(SELECT " + many + " AS many OFFSET 0) " + g
 		reads = append(reads, "("+s.read(w, open+" AND NOT "+g+".many")+")")
 		open = g + ".many"
 	}

@@ -101,6 +101,10 @@ var (
 	qPeekLink = prepare(`
 		SELECT l.user_id, COALESCE(branch_of(l.customer_id), ` + branchOfUser("l.user_id") + `) AS branch_id
 		FROM link_tokens l WHERE l.hash = $1 AND l.used_at IS NULL AND l.expires_at > now()`)
+	qShowLink = prepare(`
+		SELECT u.email, COALESCE(l.customer_id, 0) AS customer_id, COALESCE(c.name, '') AS customer_name
+		FROM link_tokens l JOIN users u ON u.id = l.user_id LEFT JOIN customers c ON c.id = l.customer_id
+		WHERE l.hash = $1 AND l.used_at IS NULL AND l.expires_at > now()`)
 	// Tokens tell their time in whole seconds: the moment is rounded up, and lies behind that of an
 	// earlier change, so that every login from before the change is older. A later one is dated no
 	// earlier than the change.
@@ -210,6 +214,20 @@ func (s *Store) LinkUser(ctx context.Context, hash [32]byte) (userID, branchID i
 	}
 	err = s.get(ctx, &l, qPeekLink, hash[:])
 	return l.UserID, l.BranchID, err
+}
+
+// ShownLink is what a link that sets a password tells whoever has it: whose password it is, and the company whose invitation; 0 for a reset.
+type ShownLink struct {
+	Email        string `db:"email"`
+	CustomerID   int64  `db:"customer_id"`
+	CustomerName string `db:"customer_name"`
+}
+
+// ShowLink tells what a link is for; ErrNoRows when it can't be used any more.
+func (s *Store) ShowLink(ctx context.Context, hash [32]byte) (*ShownLink, error) {
+	l := &ShownLink{}
+	err := s.get(ctx, l, qShowLink, hash[:])
+	return l, err
 }
 
 // UseLink uses a link up and ends the user's other links; ErrNoRows when it is unknown, used or

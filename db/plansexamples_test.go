@@ -400,6 +400,7 @@ var examples = map[query]example{
 	qEndLinks:            few(299),
 	qUseLink:             few(`\x00`),
 	qPeekLink:            few(`\x00`),
+	qShowLink:            few(`\x00`),
 	qSetPassword:         few(299, "x"),
 	qSweepLinks:          few(),
 
@@ -526,6 +527,7 @@ var examples = map[query]example{
 	// runs.go
 	qRun:          within(299),
 	qRunByKey:     within("49182f81e6a13cf5eaa496d51fea6406"),
+	qRunsBegun:    within("49182f00000000000000000000000000", "49182fffffffffffffffffffffffffff", 50),
 	qRunForUpdate: within("49182f81e6a13cf5eaa496d51fea6406"),
 	qRunnable:     within("{299,299}", "{run.started}"),
 	qMakeRuns: within(append(append([]any{false}, tellExample...), "{9000000001,9000000002}",

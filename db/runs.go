@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -82,6 +83,7 @@ var (
 var (
 	qRun          = prepare(`SELECT ` + runColumns + runTables + `WHERE r.id = $3 AND ` + withinScope)
 	qRunByKey     = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope)
+	qRunsBegun    = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key BETWEEN $3 AND $4 AND ` + withinScope + ` ORDER BY r.job_key LIMIT $5`)
 	qRunForUpdate = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope + ` FOR UPDATE OF r`)
 	qRunnable     = prepare(`
 		SELECT nextval('runs_id_seq') AS id, g.published_id AS revision_id, g.account_id, a.customer_id, ` + wanting("a.customer_id", "$4::text[]") + ` AS wanted
@@ -119,6 +121,16 @@ func (s *Store) Run(ctx context.Context, scope access.Scope, id int64) (*Run, er
 	r := &Run{}
 	err := s.get(ctx, r, qRun, scope.From(), scope.To(), id)
 	return r, err
+}
+
+// RunsBegun reads runs whose job keys, which are random, begin with some digits, without the dashes; at most limit of them. Each digit leaves a sixteenth of all
+// runs to look through.
+func (s *Store) RunsBegun(ctx context.Context, scope access.Scope, digits string, limit int) ([]*Run, error) {
+	const keyDigits = 32
+	rest := keyDigits - len(digits)
+	var rows []*Run
+	err := s.list(ctx, &rows, qRunsBegun, scope.From(), scope.To(), digits+strings.Repeat("0", rest), digits+strings.Repeat("f", rest), limit)
+	return rows, err
 }
 
 // RunByKey reads one run by its job key, a UUID.

@@ -116,18 +116,18 @@ func (f searching) found(s *statement, columns string, queries []string) string 
 	return "SELECT y.* FROM " + limbsUpTo(limbsOfQuery) + " CROSS JOIN LATERAL (" + rows + " OFFSET 0) y"
 }
 
-// foundByAny selects, as id, the rows whose words fit one of many queries with marks, and all others.
-func (f searching) foundByAny(s *statement, queries func(mark string) []string, others []string) string {
+// foundByAny selects columns of the rows whose words fit one of many queries with marks, and all others.
+func (f searching) foundByAny(s *statement, columns string, queries func(mark string) []string, others []string) string {
 	begin, query := "unnest("+s.arg(pq.StringArray(queries("")), "tsquery[]")+") q(query)", "q.query"
 	if f.inLimbs() {
 		begin, query = limbsUpTo(limbsOfQueries)+" CROSS JOIN unnest("+s.arg(pq.StringArray(queries(mark)), "text[]")+") q(query)", behindLimb("q.query")
 	}
-	return "SELECT y.id FROM " + begin + " CROSS JOIN LATERAL (" + f.rows(f.named(), append(f.queries(s, others), query)) + " OFFSET 0) y"
+	return "SELECT y.* FROM " + begin + " CROSS JOIN LATERAL (" + f.rows(columns, append(f.queries(s, others), query)) + " OFFSET 0) y"
 }
 
-// inOrder is the way of the rows that the index finds, ordered by what stands beside their words: only those of the page are looked up. False
-// where not all of the order stands there.
-func (f searching) inOrder(s *statement, queries []string) (way, bool) {
+// inOrder is the way of the rows that the index finds, of which found selects columns, ordered by what stands beside their words: only those of the page are
+// looked up. False where not all of the order stands there.
+func (f searching) inOrder(s *statement, found func(f searching, columns string) string) (way, bool) {
 	columns, names, held := []string{f.named()}, []string{"x.id"}, f.held
 	for i, k := range s.keys {
 		by := f.keys[k.by]
@@ -145,7 +145,7 @@ func (f searching) inOrder(s *statement, queries []string) (way, bool) {
 		f.also = []string{unindexed(f.limb + " IN (SELECT l.id FROM " + limbsInScope + ")")}
 	}
 	name := func(i int) string { return "x." + s.column(i) }
-	rows := f.found(s, strings.Join(columns, ", "), queries)
+	rows := found(f, strings.Join(columns, ", "))
 	sorted := "SELECT DISTINCT " + strings.Join(names, ", ") + " FROM (" + rows + ") x" + clause(s.beyond("", "", name)) + s.orderBy("", name)
 	return way{from: "(" + sorted + " OFFSET 0) n" + f.from, held: held, sorted: true}, true
 }
@@ -182,7 +182,7 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 		list = append(append(list, f.few...), f.upTo(fewFound, ids))
 	}
 	list = append(list, s.soon(*f.walk, aWalk, f.from))
-	if w, has := f.inOrder(s, queries); has {
+	if w, has := f.inOrder(s, func(f searching, columns string) string { return f.found(s, columns, queries) }); has {
 		return append(list, w)
 	}
 	if f.whole {
@@ -203,9 +203,10 @@ func (f searching) handful() (list []way) {
 // near has a query for each word that lies within one edit: one for all of them would look at each of them for each row.
 func (f searching) near(s *statement, n words.Near) []way {
 	others := n.Others(mark)
-	all := f.all(f.foundByAny(s, n.Queries, others))
+	edits := func(f searching, columns string) string { return f.foundByAny(s, columns, n.Queries, others) }
+	ids := edits(f, f.named())
 	if s.counting {
-		return []way{all}
+		return []way{f.all(ids)}
 	}
 	var list []way
 	if f.walk != nil && f.walk.each == "" && !f.dear {
@@ -214,10 +215,16 @@ func (f searching) near(s *statement, n words.Near) []way {
 	if len(others) > 0 {
 		list = append(list, f.upTo(fewFound, f.found(s, f.named(), others)))
 	}
-	if f.dear {
-		return append(append(list, f.handful()...), all)
+	if f.dear { // to order all that a word which very many have finds would take longer than anybody waits
+		list = append(append(list, f.handful()...), s.soon(*f.walk, aGlance/3, f.from))
+		return append(list, f.upTo(found, ids), *f.walk)
 	}
-	return append(append(list, f.few...), all)
+	if list = append(list, f.few...); f.walk != nil && f.walk.each == "" {
+		if w, has := f.inOrder(s, edits); has {
+			return append(list, w)
+		}
+	}
+	return append(list, f.all(ids))
 }
 
 // upTo is the way of the rows that the index finds, where they are not more than most; all is that of all of them.

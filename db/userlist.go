@@ -175,12 +175,16 @@ func latest(p string) string { return p + ".last_access IS NOT NULL AND NOT " + 
 // lastUsed holds a permission p to be the one that its user has used last within the scope.
 var lastUsed = `NOT EXISTS (SELECT FROM permissions l WHERE l.user_id = p.user_id AND (l.last_access, l.id) > (p.last_access, p.id) AND ` + reaches("l") + ` OFFSET 0)`
 
-// fewByUse is how many users may be asked one by one for when they have used a permission.
-const fewByUse = 200
+// fewByUse is how many users may be asked one by one for when they have used a permission, and fewInLimb how many of a part of a limb, where a walk passes over all
+// others of it.
+const fewByUse, fewInLimb = 200, 600
 
 // byUse are the ways to users by their last use: few are ordered, and many are walked in the limbs of the scope.
 func (s *statement) byUse(scope access.Scope, few []way, own, all way) []way {
 	own.most = fewByUse
+	if inLimb(scope) {
+		own.most = fewInLimb
+	}
 	few = append(few, own)
 	if scope.Whole() {
 		return append(few, all)

@@ -168,6 +168,30 @@ func (m Mutation) DeclineInvitation(ctx context.Context, in DeclineInvitationInp
 	return &DeclineInvitationPayload{i}, err
 }
 
+// declineOf declines what a company asks a person, who leaves it unanswered.
+func (ch *changes) declineOf(ctx context.Context, userID, customerID int64) error {
+	asked, err := ch.tx.InvitationsTo(ctx, userID)
+	if err != nil {
+		return err
+	}
+	for _, i := range asked {
+		if i.CustomerID != customerID {
+			continue
+		}
+		read := func() (*db.Invitation, error) { return ch.tx.InvitationTo(ctx, userID, i.ID) }
+		if i, err = ch.openInvitation(ctx, read); err != nil {
+			return err
+		}
+		if err := ch.tx.DeclineInvitation(ctx, i.ID); err != nil {
+			return err
+		}
+		if err := ch.audit(customerID, audit.InvitationDeclined, i, audit.None().Value("status", i.Status, db.InvitationDeclined)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // answer has the caller answer an invitation, wherever that comes from.
 func (m Mutation) answer(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(*db.Store, *changes, *db.Invitation) error) (*db.Invitation, error) {
 	c, err := m.person(ctx, need)

@@ -165,6 +165,9 @@ func (m Mutation) LeaveCustomer(ctx context.Context, in LeaveCustomerInput) (*Le
 	}
 	out := &LeaveCustomerPayload{globalid.ID{Type: "Customer", Int: customerID}}
 	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		if err := ch.declineOf(ctx, c.UserID, customerID); err != nil {
+			return err
+		}
 		left, err := ch.leave(ctx, c.UserID, customerID, func(p *db.Permission) error { return mayBeWithout(ctx, tx, p) })
 		if err == nil && len(left) == 0 {
 			err = foreign

@@ -239,6 +239,15 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+// ShowLink tells whoever has an invitation or a reset link whose password it sets, and which company has invited. It changes nothing.
+func (r *Resolver) ShowLink(ctx context.Context, link string) (*db.ShownLink, error) {
+	shown, err := r.Store.ShowLink(ctx, secret.HashSecret(link))
+	if errors.Is(err, db.ErrNoRows) {
+		return nil, errLink
+	}
+	return shown, err
+}
+
 // SetUp redeems an invitation or a reset link: it sets the user's password and ends the user's
 // other links, logins and sessions, and with a reset, unless keepKeys is set, the user's API keys. Whoever has the link may
 // call it.

@@ -55,6 +55,20 @@ func (q Query) Me(ctx context.Context) (*Me, error) {
 	return me, nil
 }
 
+// MeUpdated tells of the caller as it is now, and each time that it has become another. It ends with the token.
+func (s Subscription) MeUpdated(ctx context.Context) (<-chan *Me, error) {
+	if _, err := s.may(ctx, rule.MeUpdated); err != nil {
+		return nil, err
+	}
+	return follow(ctx, s.Resolver, feed[Me]{
+		load: func(ctx context.Context, _ []byte) ([]*Me, error) {
+			me, err := Query(s).Me(ctx)
+			return []*Me{me}, err
+		},
+		over: func(*Me) bool { return false },
+	})
+}
+
 // Identity gives the caller of the tenant application, as REST asks for it.
 func (q Query) Identity(ctx context.Context) (*Me, error) {
 	if _, err := q.may(ctx, rule.Identity); err != nil {

@@ -3,7 +3,6 @@ package resolvers
 import (
 	"cmp"
 	"context"
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -199,14 +198,11 @@ func (b *box) byID(ctx context.Context) error {
 	return b.each(ctx, func(kind int) bool { return id.Type == "" || id.Type == resultKinds[kind].name }, b.ask(term.Member, term.Value, ""), b.exact)
 }
 
-// byKey finds the run of a job key, and the deliveries of an event.
+// byKey finds the run of a job key, or those whose keys begin with the text, and the deliveries of an event.
 func (b *box) byKey(ctx context.Context) error {
 	run := slices.IndexFunc(resultKinds, func(k resultKind) bool { return k.name == "Run" })
 	if c := b.callers[run]; c != nil {
-		if row, err := b.runByKey(ctx, c); row != nil || err != nil {
-			if err == nil {
-				b.exact(hit{SearchResult: row, kind: run})
-			}
+		if err := b.runsBegun(ctx, run, c); err != nil {
 			return err
 		}
 	}
@@ -216,17 +212,25 @@ func (b *box) byKey(ctx context.Context) error {
 	return b.each(ctx, func(kind int) bool { return resultKinds[kind].name == "WebhookDelivery" }, b.ask("eventId", b.text, ""), b.exact)
 }
 
-// runByKey is nil where the text is no key of a run within reach.
-func (b *box) runByKey(ctx context.Context, c *caller) (*db.Run, error) {
-	key, err := parseJobKey(strings.ToLower(b.text))
-	if err != nil {
-		return nil, nil // it is something else
+// beginningOfKey is what a job key begins with: so many digits that the runs which have them are few, with the dashes of a key or without.
+var beginningOfKey = regexp.MustCompile(`^[0-9a-f]{6,8}(-?[0-9a-f]{0,4}){3}-?[0-9a-f]{0,12}$`)
+
+// runsBegun finds the runs whose job keys begin with the text.
+func (b *box) runsBegun(ctx context.Context, kind int, c *caller) error {
+	key := strings.ToLower(b.text)
+	digits := strings.ReplaceAll(key, "-", "")
+	if !beginningOfKey.MatchString(key) || len(digits) > 32 {
+		return nil // it is something else
 	}
-	row, err := b.store.RunByKey(ctx, c.Scope(), key)
-	if errors.Is(err, db.ErrNoRows) {
-		return nil, nil // there is none
+	rows, err := b.store.RunsBegun(ctx, c.Scope(), digits, maxResults)
+	for _, row := range rows {
+		h := hit{SearchResult: row, kind: kind, fits: nameBegins}
+		if row.JobKey == key {
+			h.fits = exactID
+		}
+		b.add(h)
 	}
-	return row, err
+	return err
 }
 
 // begun finds the companies and users whose names are the text, or begin with it: the names in order begin with those.

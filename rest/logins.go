@@ -44,6 +44,26 @@ type setupInput struct {
 	} `nameHint:"SetupRequest"`
 }
 
+type showLinkInput struct {
+	Body struct {
+		Token string `json:"token" doc:"The token of an invitation or a reset link"`
+	} `nameHint:"ShowLinkRequest"`
+}
+
+// shownLink is what a link that sets a password is for.
+type shownLink struct {
+	Email        string  `json:"email" doc:"The address whose password it sets"`
+	CustomerID   *int64  `json:"customerId" doc:"The company that has invited; null for a reset"`
+	CustomerName *string `json:"customerName" doc:"The company's name; null for a reset"`
+}
+
+func shownLinkOf(l *db.ShownLink) shownLink {
+	if l.CustomerID == 0 {
+		return shownLink{Email: l.Email}
+	}
+	return shownLink{l.Email, &l.CustomerID, &l.CustomerName}
+}
+
 type resetInput struct {
 	Body struct {
 		Email string `json:"email" doc:"The address to send a reset link to"`
@@ -70,6 +90,16 @@ func (a *api) registerLogins() {
 		summary: "Set a password", description: "Redeems the link of an invitation or of a password reset. A link works once. Earlier logins end, and with a reset the user's API keys, unless revokeKeys is false.",
 	}, func(ctx context.Context, in *setupInput) (*struct{}, error) {
 		return nil, a.r.SetUp(ctx, in.Body.Token, in.Body.Password, in.Body.RevokeKeys != nil && !*in.Body.RevokeKeys)
+	})
+	add(a, operation{
+		id: "showLink", method: http.MethodPost, path: "/auth/setup/link", tag: tagLogin, public: true,
+		summary: "Look at a link that sets a password", description: "Tells whoever has the link of an invitation or of a password reset whose password it sets, and which company has invited. It does not use the link up.",
+	}, func(ctx context.Context, in *showLinkInput) (*one[shownLink], error) {
+		l, err := a.r.ShowLink(ctx, in.Body.Token)
+		if err != nil {
+			return nil, err
+		}
+		return &one[shownLink]{shownLinkOf(l)}, nil
 	})
 	add(a, operation{
 		id: "settleEmail", method: http.MethodPost, path: "/auth/email", tag: tagLogin, public: true,

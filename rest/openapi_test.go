@@ -38,7 +38,7 @@ func get(t *testing.T, h http.Handler, path string) *httptest.ResponseRecorder {
 func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 	want := map[string]bool{
 		"POST /connect/token": false, "GET /.well-known/jwks.json": false, "GET /.well-known/oauth-authorization-server": false,
-		"POST /auth/token": false, "POST /auth/setup": false, "POST /auth/reset": false, "POST /auth/email": false,
+		"POST /auth/token": false, "POST /auth/setup": false, "POST /auth/setup/link": false, "POST /auth/reset": false, "POST /auth/email": false,
 		"POST /auth/session": false, "POST /auth/session/refresh": false, "DELETE /auth/session": false,
 		"POST /auth/session/sign-out": false, "GET /auth/sso": false, "GET /auth/sso/callback": false, "POST /auth/sso/logout/{id}": false,
 		"GET /v1/identity-providers": true, "POST /v1/identity-providers": true, "GET /v1/identity-providers/{id}": true, "PUT /v1/identity-providers/{id}": true,

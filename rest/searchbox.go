@@ -56,7 +56,7 @@ func (a *api) registerSearch() {
 		id: "search", rule: rule.Search, method: http.MethodGet, path: "/tenant/search", tag: tagCustomers,
 		summary: "Search",
 		description: "What goes by a text, of what the caller may list within reach: names that have all its words, the last one as a beginning, " +
-			"or where nothing fits so well, within one edit; and ids, job keys and event ids as a whole. What fits best comes first.",
+			"or where nothing fits so well, within one edit; ids and event ids as a whole; and job keys, or what they begin with, of 6 digits at least. What fits best comes first.",
 	}, func(ctx context.Context, in *SearchQuery) (*one[[]searchResult], error) {
 		var types []string
 		for _, t := range in.Types {

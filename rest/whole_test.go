@@ -244,7 +244,7 @@ var restOnly = map[string]string{
 	"exchangeToken": "as the platform's tokens are had by it", "getKeys": "as exchangeToken", "getServerMetadata": "as exchangeToken",
 	"logIn": "as exchangeToken", "openSession": "as exchangeToken", "refreshSession": "as exchangeToken", "endSession": "the cookie is sent to its path alone",
 	"askForPasskey": "as exchangeToken", "openPasskeySession": "as exchangeToken",
-	"setPassword": "the link of a mail stands for a token", "requestReset": "who asks has lost the password", "settleEmail": "as setPassword",
+	"setPassword": "the link of a mail stands for a token", "showLink": "as setPassword", "requestReset": "who asks has lost the password", "settleEmail": "as setPassword",
 	"beginSignOn": "a browser goes there", "finishSignOn": "a browser comes back there", "signedOutElsewhere": "identity providers call it", "signOut": "the cookie is sent to its path alone",
 	"getArchive": "a link stands for the token, and leads to a file", "getLinkedOriginal": "as getArchive",
 }

@@ -36,6 +36,7 @@ func (m *Main) tell(dir string, i app.DevInfo) {
 		{"GraphQL", i.GraphqlURL},
 		{"Docs", i.DocsURL},
 		{"Queues", i.MonitorURL},
+		{"Mails", i.Mails},
 		{"Client id", i.ClientID},
 		{"Client secret", i.ClientSecret},
 		{"Admin", i.AdminEmail},

@@ -174,11 +174,19 @@ test("a right that was taken away, a slow platform and none at all", async (t) =
   const value = page.getByRole("region", { name: "Step", exact: true }).getByLabel("Value of n");
   await value.fill("{{ input.n + 1 }}");
   await suspended(true);
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("You are not allowed to do this").waitFor();
+  // It is said without a click; what is not saved stays, to be copied, and can't be changed.
+  const lost = page.getByRole("alert").filter({ hasText: "You may no longer save this" });
+  await lost.getByText("agent.write").waitFor();
+  await page.getByRole("button", { name: "Save", exact: true }).waitFor({ state: "detached" });
   assert.equal(await value.inputValue(), "{{ input.n + 1 }}");
+  assert.equal(await value.isEditable(), false);
+  await page.getByRole("button", { name: "Copy what is not saved, as JSON" }).waitFor();
+  await page.getByText("JSON", { exact: true }).first().click();
+  assert.match(await page.getByLabel("The diagram as JSON").inputValue(), /input\.n \+ 1/);
+  await page.getByText("Drawing", { exact: true }).first().click();
   await accessible(page, "agent-forbidden");
   await suspended(false);
+  await lost.waitFor({ state: "detached" });
   await page.route("**/graphql", async (route) => {
     await new Promise((done) => setTimeout(done, 1500));
     await route.continue();
@@ -193,6 +201,29 @@ test("a right that was taken away, a slow platform and none at all", async (t) =
   await page.getByText("The platform can’t be reached").waitFor();
   assert.equal(await value.inputValue(), "{{ input.n + 2 }}");
   await page.context().setOffline(false);
+  await save(page);
+});
+
+test("a session that ends elsewhere leaves what is not saved on the screen, and goes on once one has signed in again", async (t) => {
+  const page = await open(t, { complaints: /status of 401/ });
+  const { databaseId } = await made(jonas, "Kept", counting);
+  await signIn(page, jonas, `/console/agents/${databaseId}`);
+  const value = page.getByRole("region", { name: "Step", exact: true }).getByLabel("Value of n");
+  await value.fill("{{ input.n + 7 }}");
+  const other = await open(t);
+  await signIn(other, jonas, "/console/profile");
+  await other.getByRole("button", { name: "End all others" }).click();
+  const ended = page.getByRole("alert").filter({ hasText: "Your session has ended" });
+  await ended.waitFor(); // without a click
+  assert.equal(await value.inputValue(), "{{ input.n + 7 }}");
+  await ended.getByRole("button", { name: "Go on here" }).click();
+  await ended.getByText(/has not signed in again/).waitFor();
+  await accessible(page, "agent-session-ended");
+  const [beside] = await Promise.all([page.context().waitForEvent("page"), ended.getByRole("link", { name: "Sign in in another tab" }).click()]);
+  await signIn(beside, jonas);
+  await ended.getByRole("button", { name: "Go on here" }).click();
+  await ended.waitFor({ state: "detached" });
+  assert.equal(await value.inputValue(), "{{ input.n + 7 }}");
   await save(page);
 });
 

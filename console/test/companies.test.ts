@@ -100,10 +100,24 @@ test("find anything from anywhere", async (t) => {
   await page.keyboard.press("Enter");
   await page.getByRole("region", { name: "Alpine Hydro" }).waitFor();
   await page.getByRole("button", { name: "Search" }).first().click();
-  for (const [words, name] of [["two-factor", "Profile"], ["limits", "Limits and use"], ["deliv", "Deliveries"], ["secr", "Secrets"]]) {
+  for (const [words, name] of [["two-factor", "Two-factor"], ["limits", "Limits and use"], ["deliv", "Deliveries"], ["secr", "Secrets"]]) {
     await box.fill(words!);
     await page.getByRole("option", { name: new RegExp(`^${name}`) }).first().waitFor();
   }
+  // By the name in another language, by an event's name, and by a part of one's own account.
+  for (const [words, name] of [["verbrauch", "Limits and use"], ["run.fail", "Deliveries: run.failed"], ["runs failed", "Runs: failed"], ["deliveries blocked", "Deliveries: blocked"]]) {
+    await box.fill(words!);
+    await page.getByRole("option", { name: new RegExp(`^${name}`) }).first().waitFor();
+  }
+  await box.fill("deliveries blocked");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/webhooks\/deliveries\?status=blocked/);
+  await page.getByRole("button", { name: "Search" }).first().click();
+  await box.fill("passkeys");
+  await page.getByRole("option", { name: /^Passkeys/ }).click();
+  await page.waitForURL(/profile#passkeys/);
+  await page.waitForFunction(() => document.activeElement?.id === "passkeys");
+  await page.getByRole("button", { name: "Search" }).first().click();
   await box.fill("limits");
   await page.getByRole("option", { name: /^Limits and use/ }).click();
   await page.getByRole("region", { name: "Limits and use" }).waitFor();

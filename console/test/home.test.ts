@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { graph } from "./made.js";
 import { accessible, greta, mira, open, signIn, url } from "./visit.js";
 
 test("the first steps: what is done, what is open, and away with them", async (t) => {
@@ -29,6 +30,24 @@ test("the first steps: what is done, what is open, and away with them", async (t
   await page.reload();
   await page.getByRole("button", { name: "Show the first steps" }).click();
   await steps.waitFor();
+});
+
+test("who has come and may do nothing yet is named on the first page, for those who can give rights", async (t) => {
+  const { me } = await graph<{ me: { customer: { id: string } } }>(greta, "{ me { customer { id } } }", {});
+  await graph(greta, "mutation($input: CreateUsersInput!) { createUsers(input: $input) { results { user { id } } } }", {
+    input: { customerId: me.customer.id, users: [{ email: "wanda@alpine.example", firstName: "Wanda", lastName: "Wait" }] },
+  });
+  const page = await open(t);
+  await signIn(page, greta);
+  const waiting = page.getByRole("region", { name: "They wait for rights" });
+  await waiting.getByRole("link", { name: /Wanda Wait/ }).click();
+  const form = page.getByRole("region", { name: /Wanda Wait/ });
+  await form.getByLabel("Role").waitFor();
+  await form.getByRole("button", { name: "Give a permission" }).click();
+  await page.getByRole("region", { name: "What they may do, and why" }).getByText(/of Alpine Energy/).first().waitFor();
+  await page.getByRole("link", { name: "Home" }).click();
+  await page.getByRole("region", { name: "First steps" }).waitFor();
+  await waiting.getByRole("link", { name: /Wanda Wait/ }).waitFor({ state: "detached" });
 });
 
 test("who can take none of the steps sees none", async (t) => {

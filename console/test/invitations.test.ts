@@ -62,7 +62,7 @@ test("invitations to me: accepted, the company is there to go on in; declined, i
   const page = await open(t);
   await signIn(page, greta);
   await page.getByRole("button", { name: "Company: Alpine Energy" }).click();
-  await page.getByRole("menuitem", { name: "2 invitations" }).click();
+  await page.getByRole("button", { name: "2 invitations" }).click();
   const mine = page.getByRole("region", { name: "Invitations" });
   await mine.getByText("Brightwater Health has invited you").waitFor();
   await accessible(page, "invited-me");
@@ -71,7 +71,8 @@ test("invitations to me: accepted, the company is there to go on in; declined, i
   await mine.getByRole("button", { name: "Accept: Brightwater Health" }).click();
   await mine.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Company: Alpine Energy" }).click();
-  assert.equal(await page.getByRole("menuitem", { name: /Dune Retail/ }).count(), 0);
-  await page.getByRole("menuitem", { name: /Brightwater Health/ }).click();
+  await page.getByRole("treeitem", { name: /Brightwater Health/ }).waitFor();
+  assert.equal(await page.getByRole("treeitem", { name: /Dune Retail/ }).count(), 0);
+  await page.getByRole("treeitem", { name: /Brightwater Health/ }).click();
   await page.getByRole("button", { name: "Company: Brightwater Health" }).waitFor();
 });

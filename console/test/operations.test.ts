@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, ada, greta, open, receivers, signIn } from "./visit.js";
+import { accessible, ada, greta, jonas, open, receivers, signIn, url } from "./visit.js";
 
 test("the root sees what waits, who works, what fails, and the companies by what they do", async (t) => {
   const page = await open(t);
@@ -66,7 +66,7 @@ test("another company has no operations, and its own audit log, which lives", as
   await page.getByRole("tooltip").waitFor();
   await accessible(page, "audit");
   await panel.getByRole("link", { name: "All that they did" }).click();
-  await page.getByText("by greta@alpine.example").waitFor();
+  await page.getByRole("combobox", { name: "Who" }).and(page.locator('[value="by greta@alpine.example"]')).waitFor();
   await page.getByLabel("Action").selectOption("apiKey.created");
   await log.getByRole("option", { name: /user\.signedIn/ }).first().waitFor({ state: "detached" });
   await log.getByRole("option", { name: /apiKey\.created/ }).waitFor();
@@ -76,6 +76,46 @@ test("another company has no operations, and its own audit log, which lives", as
   await accessible(page, "audit-none");
   await page.getByRole("button", { name: "Clear the filters" }).click();
   await log.getByRole("option").nth(1).waitFor();
+});
+
+test("the log by who, what, to what, when and whether it failed: and all of it is in the address", async (t) => {
+  const page = await open(t, { complaints: /status of 401/ });
+  await page.goto(`${url}/console/sign-in`);
+  await page.getByLabel("E-mail").fill(jonas.email);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel("Password", { exact: true }).fill("not the password");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").waitFor();
+  await signIn(page, greta, "/console/audit");
+  const log = page.getByRole("listbox", { name: "Audit log" });
+  const rows = log.getByRole("option");
+  await page.getByText("More filters").click();
+  await page.getByLabel("Only what failed").check();
+  await rows.filter({ hasText: "user.signInFailed" }).first().waitFor();
+  await rows.filter({ hasText: "user.signedIn" }).first().waitFor({ state: "detached" });
+  // Whoever knew no password is nobody that is known: it was done to Jonas, and not by him.
+  await rows.filter({ hasText: "somebody unknown" }).first().waitFor();
+  await page.getByLabel("What it was done to").selectOption("User");
+  await page.waitForURL(/object=User/);
+  await rows.filter({ hasText: "user.signInFailed" }).waitFor();
+  await accessible(page, "audit-filters");
+  const address = page.url();
+  assert.match(address, /outcome=failed/);
+  await page.goto(address);
+  await rows.filter({ hasText: "user.signInFailed" }).waitFor();
+  assert.equal(await rows.count(), 1);
+  await page.getByLabel("From").fill("2020-01-01T00:00");
+  await page.getByLabel("Until").fill("2020-01-02T00:00");
+  await page.getByRole("heading", { name: "Nothing was done that fits" }).waitFor();
+  assert.match(decodeURIComponent(page.url()), /since="?20(19|20)-.*until="?2020-01-0/);
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await page.getByRole("combobox", { name: "Who" }).fill("greta");
+  await page.getByRole("option", { name: /greta@alpine/ }).first().click();
+  await page.waitForURL(/actor=\d+/);
+  await page.getByLabel("What it was done to").selectOption("Session");
+  await page.waitForURL(/object=Session/);
+  await page.getByLabel("What it was done to").selectOption("User");
+  await rows.filter({ hasText: "user.signedIn" }).first().waitFor();
 });
 
 test("operations that can't be had say why", async (t) => {

@@ -26,6 +26,7 @@ test("what runs is taken back; each revision is kept, compared, and had back as 
   await accessible(page, "agent-revisions");
   await page.setViewportSize({ width: 390, height: 800 });
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "the revisions are wider than a telephone");
+  assert.ok((await first.boundingBox())!.width > 200, "a revision has no room on a telephone");
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.reload();
   await first.getByRole("button", { name: "Make it the draft" }).click();

@@ -239,3 +239,43 @@ test("each role sees what it may use, and no more", async (t) => {
     assert.equal((await page.getByRole("link", { name: "Invite people" }).count()) > 0, invites, who.email);
   }
 });
+
+test("each role walks all pages: nothing goes wrong on those of its menu, and the others say what it lacks", async (t) => {
+  // What each address is good for takes a right in one of these applications.
+  const anywhere = ["tenant", "assistant", "builder"];
+  const pages: readonly (readonly [path: string, applications: readonly string[], right: string])[] = [
+    ["/companies/1/new", ["tenant"], "company.create"], ["/companies/1/billing", ["tenant"], "billing.read"], ["/companies/1/move", ["tenant"], "company.write"],
+    ["/people/invite", ["tenant"], "user.write"], ["/people/1/grant", ["tenant"], "permission.write"], ["/roles/new", ["tenant"], "permission.write"],
+    ["/contexts/new", ["assistant"], "context.write"], ["/agents/new", ["builder"], "agent.write"], ["/agents/secrets/new", ["builder"], "agent.write"],
+    ["/webhooks/destinations/new", anywhere, "webhook.write"], ["/webhooks/destinations/portal-link", ["tenant"], "key.write"], ["/keys", ["tenant"], "key.read"],
+    ["/keys/new", ["tenant"], "key.write"], ["/identity/new", ["tenant"], "company.write"], ["/identity/directories", ["tenant"], "key.read"], ["/audit", ["tenant"], "audit.read"],
+    ["/operations", ["tenant"], "audit.read"],
+  ];
+  for (const who of [greta, jonas, mira, sofia]) {
+    const { me: { grants } } = await graph<{ me: { grants: { application: string; features: string[] }[] } }>(who, "{ me { grants { application features } } }", {});
+    const may = (applications: readonly string[], right: string) => grants.some(({ application, features }) => applications.includes(application) && features.includes(right));
+    const lacks = pages.flatMap(([path, applications, right]) => (may(applications, right) ? [] : [path]));
+    const page = await open(t);
+    await signIn(page, who);
+    const menu = await page.locator(".mantine-AppShell-navbar a").evaluateAll((links) => links.map((link) => link.getAttribute("href")!));
+    for (const path of menu) {
+      await page.goto(url + path);
+      const main = page.getByRole("main");
+      await main.getByRole("heading", { level: 1 }).waitFor();
+      await main.locator(":is(.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true])").first().waitFor({ state: "detached" });
+      assert.equal(await main.getByRole("alert").count(), 0, `${who.email}: ${path}`);
+      for (const beside of await main.locator("nav.lists a").all()) {
+        await beside.click();
+        await main.locator(":is(.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true])").first().waitFor({ state: "detached" });
+        assert.equal(await main.getByRole("alert").count(), 0, `${who.email}: ${await beside.getAttribute("href")}`);
+      }
+      assert.equal(await page.getByRole("heading", { name: "Not for you" }).count(), 0, `${who.email}: ${path}`);
+    }
+    for (const path of lacks) {
+      await page.goto(`${url}/console${path}`);
+      await page.getByRole("heading", { level: 1, name: "Not for you" }).waitFor();
+      await page.getByText("None of your roles has the right for it.").waitFor();
+    }
+    if (lacks.length > 0) await accessible(page, "not-allowed");
+  }
+});

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { codeOf } from "./codes.js";
+import { added } from "./made.js";
+import { setting } from "./browser.js";
 import { accessible, ada, greta, jonas, linkFor, mira, open, signIn, url } from "./visit.js";
 
 const refused = /status of (401|403)/;
@@ -36,16 +38,24 @@ test("sign in, go where one wanted to, and out again", async (t) => {
 test("reset a password, and set a new one by the link", async (t) => {
   const page = await open(t, { complaints: /status of 400/ });
   await page.goto(`${url}/console/sign-in`);
+  await page.getByLabel("E-mail").fill(mira.email);
   await page.getByRole("button", { name: "Use your password" }).click();
   await page.getByRole("link", { name: "Forgot your password?" }).click();
   await page.getByRole("heading", { name: "Reset your password" }).waitFor();
-  await page.getByLabel("E-mail").fill(mira.email);
+  assert.equal(await page.getByLabel("E-mail").inputValue(), mira.email, "what was typed before is kept");
+  await page.getByRole("link", { name: "Back to sign-in" }).click();
+  assert.equal(await page.getByLabel("E-mail").inputValue(), mira.email);
+  await page.getByRole("button", { name: "Use your password" }).click();
+  await page.getByRole("link", { name: "Forgot your password?" }).click();
   await accessible(page, "reset");
   await page.getByRole("button", { name: "Send the link" }).click();
   await page.getByText("a link is on its way").waitFor();
+  await page.getByRole("note").getByText(setting("MAILS")).waitFor(); // nobody is sent a mail here
+  await accessible(page, "reset-sent");
 
   const link = new URL(await linkFor(mira.email));
-  await page.goto(`${url}/console/set-password${link.hash}`);
+  await page.goto(link.href);
+  assert.equal(await page.getByLabel("E-mail").inputValue(), mira.email);
   await page.getByLabel("New password", { exact: true }).fill("short");
   await page.getByRole("button", { name: "Set your password" }).click();
   await page.getByText("The password needs at least 10 characters").waitFor();
@@ -58,16 +68,15 @@ test("reset a password, and set a new one by the link", async (t) => {
   await page.getByText("The two passwords are not the same").waitFor();
   await page.getByLabel("New password, again").fill(next);
   await page.getByRole("button", { name: "Set your password" }).click();
-  await page.getByRole("heading", { name: "Your password is set" }).waitFor();
+  await page.getByRole("heading", { name: "Welcome, Mira" }).waitFor(); // it signs in
 
   // The link works once.
-  await page.goto(`${url}/console/`);
-  await page.goto(`${url}/console/set-password${link.hash}`);
-  await page.getByLabel("New password", { exact: true }).fill(next);
-  await page.getByLabel("New password, again").fill(next);
-  await page.getByRole("button", { name: "Set your password" }).click();
-  await page.getByText("This link is not known, was used already, or has expired.").waitFor();
-  await signIn(page, { email: mira.email, password: next });
+  const later = await open(t, { complaints: /status of 400/ });
+  await later.goto(link.href);
+  await later.getByText("This link is not known, was used already, or has expired.").waitFor();
+  await accessible(later, "set-password-bad");
+  await signIn(later, { email: mira.email, password: next });
+  mira.password = next;
 });
 
 test("two-factor: on, by its code, by a recovery code, off", async (t) => {
@@ -127,14 +136,51 @@ test("a session that was ended elsewhere says so, and one comes back to where on
   await signIn(there, greta, "/console/profile");
   await there.getByRole("button", { name: "End all others" }).click();
   await there.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" });
-  await here.getByRole("link", { name: "Companies" }).click();
-  await here.getByText("Your session has ended").waitFor();
+  await here.getByText("Your session has ended").waitFor(); // without a click
   await accessible(here, "ended");
   await here.getByLabel("E-mail").fill(greta.email);
   await here.getByRole("button", { name: "Continue" }).click();
   await here.getByLabel("Password", { exact: true }).fill(greta.password);
   await here.getByRole("button", { name: "Sign in" }).click();
-  await here.getByRole("heading", { name: "Companies" }).waitFor();
+  await here.getByRole("heading", { name: "People" }).waitFor();
+});
+
+test("what one may do changes while one looks", async (t) => {
+  const page = await open(t);
+  await signIn(page, mira);
+  const menu = page.getByRole("navigation", { name: "Main" });
+  const agents = menu.getByRole("link", { name: "Agents" });
+  await agents.waitFor();
+  const other = await open(t);
+  await signIn(other, greta, "/console/people");
+  await other.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).click();
+  const rights = other.getByRole("region", { name: "What they may do, and why" });
+  for (const application of ["Agent builder", "Assistant"]) await rights.getByRole("button", { name: new RegExp(`^Turn off: Viewer in ${application} of`) }).click();
+  await agents.waitFor({ state: "detached" });
+  for (const application of ["Agent builder", "Assistant"]) await rights.getByRole("button", { name: new RegExp(`^Turn on: Viewer in ${application} of`) }).click();
+  await agents.waitFor();
+});
+
+test("what is typed stays, and says why it can't be sent, when a right for it is taken away", async (t) => {
+  const page = await open(t);
+  await signIn(page, jonas, "/console/people/invite");
+  const panel = page.getByRole("region", { name: "Invite people" });
+  const addresses = panel.getByLabel("Who", { exact: true });
+  await addresses.fill("one@new.example");
+  const other = await open(t);
+  await signIn(other, greta, "/console/people");
+  await other.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Jonas/ }).click();
+  const rights = other.getByRole("region", { name: "What they may do, and why" });
+  await rights.getByRole("button", { name: /^Turn off: Admin in Tenant management of/ }).click();
+  const lost = page.getByRole("alert").filter({ hasText: "You may no longer save this" });
+  await lost.getByText("user.write").waitFor();
+  assert.equal(await addresses.inputValue(), "one@new.example");
+  await accessible(page, "right-lost");
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Home" }).click();
+  await lost.waitFor({ state: "detached" }); // there is nothing left to lose
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "People" }).waitFor({ state: "detached" });
+  await rights.getByRole("button", { name: /^Turn on: Admin in Tenant management of/ }).click();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "People" }).waitFor();
 });
 
 test("a token that runs out is renewed unseen", async (t) => {
@@ -176,7 +222,44 @@ test("one's language, theme and company", async (t) => {
   await page.getByRole("heading", { name: "Welcome, Ada" }).waitFor();
   await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
   await page.getByRole("button", { name: "Company: Northwind Group" }).click();
-  await page.getByRole("menuitem", { name: /Northwind Group/ }).waitFor();
+  await page.getByRole("treeitem", { name: /Northwind Group.*✓/ }).waitFor();
+});
+
+test("the companies of the switcher: a tree by keyboard, found by typing, on a telephone, too", async (t) => {
+  await added(ada, greta.email, ["Brightwater Health"]);
+  const page = await open(t);
+  await signIn(page, greta);
+  await page.getByRole("button", { name: "Company: Alpine Energy" }).click();
+  const dialog = page.getByRole("dialog", { name: "Your companies" });
+  const tree = dialog.getByRole("tree", { name: "Your companies" });
+  await tree.getByRole("treeitem", { name: /^Alpine Energy.*Owner.*✓$/ }).waitFor();
+  assert.equal(await tree.getByRole("treeitem", { selected: true }).innerText().then((name) => name.includes("Alpine Energy")), true);
+  const below = tree.getByRole("treeitem", { name: /^Alpine Solar/ });
+  await below.waitFor(); // what stands below it is loaded as it opens
+  assert.equal(await below.getAttribute("aria-level"), "2");
+  await accessible(page, "companies-tree");
+  await page.keyboard.press("ArrowDown"); // from the box into the tree
+  await page.keyboard.press("ArrowLeft");
+  await below.waitFor({ state: "detached" });
+  await page.keyboard.press("ArrowRight");
+  await below.waitFor();
+  await page.keyboard.type("bright"); // who types looks for a name
+  assert.equal(await dialog.getByRole("searchbox").inputValue(), "bright");
+  await dialog.getByRole("option", { name: /Brightwater Health.*Viewer/ }).waitFor();
+  await accessible(page, "companies-tree-found");
+  await dialog.getByRole("searchbox").fill("zzqq");
+  await dialog.getByRole("status").waitFor();
+  await dialog.getByRole("searchbox").fill("solar");
+  await dialog.getByRole("option", { name: /Alpine Solar/ }).click();
+  await page.getByRole("region", { name: "Alpine Solar" }).waitFor(); // one is no member of it: it is looked at
+  const phone = await open(t, { width: 390 });
+  await signIn(phone, greta);
+  await phone.getByRole("button", { name: "Company: Alpine Energy" }).click();
+  const box = (await phone.getByRole("dialog", { name: "Your companies" }).boundingBox())!;
+  assert.ok(box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
+  await accessible(phone, "companies-tree-telephone");
+  await phone.getByRole("treeitem", { name: /Brightwater Health/ }).click();
+  await phone.getByRole("button", { name: "Company: Brightwater Health" }).waitFor();
 });
 
 test("the address comes first, and the password where no company has a sign-in of its own for it", async (t) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Page } from "playwright-core";
+import { graph } from "./made.js";
 import { accessible, ada, greta, mira, open, receivers, signIn, url } from "./visit.js";
 
 /** Adds a destination, keeps its secret, and gives its panel. */
@@ -12,6 +13,9 @@ async function add(page: Page, name: string, address: string) {
   await form.getByRole("button", { name: "Add", exact: true }).click();
   const added = page.getByRole("region", { name: "The destination is there" });
   assert.match(await added.getByText(/^whsec_/).innerText(), /^whsec_[A-Za-z0-9+/]{43}=$/);
+  // The receiver is on this machine: it learns the secret that it verifies by.
+  const { port } = new URL(address);
+  await added.getByText(new RegExp(`^WEBHOOK_SECRET='whsec_[^']+' bin/canopy webhook listen .* -listen 127\\.0\\.0\\.1:${port}$`)).waitFor();
   await added.getByRole("button", { name: "I have kept it" }).click();
   const panel = page.getByRole("region", { name, exact: true });
   await panel.getByRole("button", { name: "Send", exact: true }).waitFor();
@@ -34,8 +38,12 @@ test("add the first destination for chosen events, test it, and send the deliver
   await form.getByRole("button", { name: "Add", exact: true }).click();
   await form.locator("[aria-invalid=true]").waitFor(); // the address is not public
   await form.getByText("To receive on your own machine").waitFor();
-  await form.getByText(/^CANOPY_WEBHOOK_ALLOW=/).waitFor();
+  await form.getByText(`CANOPY_WEBHOOK_ALLOW=127.0.0.0/8 CANOPY_WEBHOOK_CA=.data/listener.pem CANOPY_LISTEN=127.0.0.1:${new URL(url).port} make run`).waitFor();
   await accessible(page, "webhooks-add-private");
+  await form.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("link", { name: "Add the first destination" }).click();
+  await form.getByRole("button", { name: "Receive on your own machine" }).click(); // before anything was refused
+  await form.getByText("bin/canopy webhook listen -ca").waitFor();
   await form.getByRole("button", { name: "Cancel" }).click();
 
   const panel = await add(page, "Billing", receivers.well);
@@ -183,6 +191,45 @@ test("the portal: a short token, which leaves the address, and the same screens"
   await page.reload();
   await page.getByRole("heading", { name: "This page is opened from another" }).waitFor();
   await accessible(page, "portal-without-token");
+});
+
+test("a portal link that the console makes: for whom, what it may, until when, and its end", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/webhooks/destinations");
+  await page.getByRole("link", { name: "Make a portal link" }).click();
+  const panel = page.getByRole("region", { name: "Make a portal link" });
+  await panel.getByText("sees the webhooks of Northwind Group").waitFor();
+  await accessible(page, "portal-link");
+  await panel.getByLabel("They may change something").uncheck();
+  await panel.getByRole("button", { name: "Make the link" }).click();
+  const made = panel.getByRole("status");
+  assert.match(await made.innerText(), /ends\s+in (14|15) minutes/);
+  await accessible(page, "portal-link-made");
+  const link = (await made.locator("pre").innerText()).trim();
+  const guest = await open(t, { complaints: /401/ });
+  await guest.goto(link);
+  await guest.getByRole("heading", { name: "Destinations" }).waitFor();
+  assert.equal(await guest.getByRole("link", { name: /^Add/ }).count(), 0);
+  await panel.getByRole("button", { name: "End it now" }).click();
+  await page.getByText("The link opens nothing any more").waitFor();
+  await guest.getByRole("link", { name: "Deliveries" }).click();
+  await guest.getByRole("heading", { name: "Your access has ended" }).waitFor();
+
+  // For another company it is somebody of that company who acts.
+  const { customers } = await graph<{ customers: { nodes: { databaseId: number }[] } }>(ada, "{ customers(filter: { search: \"Alpine Energy\" }, first: 1) { nodes { databaseId } } }", {});
+  await page.goto(`${url}/console/webhooks/destinations/portal-link?company=${customers.nodes[0]!.databaseId}`);
+  await panel.getByText("sees the webhooks of Alpine Energy").waitFor();
+  assert.equal(await panel.getByRole("button", { name: "Make the link" }).isDisabled(), true);
+  await panel.getByRole("combobox", { name: "Acts as" }).fill("greta");
+  await page.getByRole("option", { name: /greta@alpine/ }).click();
+  await panel.getByRole("button", { name: "Make the link" }).click();
+  await guest.goto("about:blank");
+  await guest.goto((await made.locator("pre").innerText()).trim());
+  await guest.getByRole("link", { name: /^Add/ }).first().waitFor();
+
+  await signIn(guest, mira, "/console/webhooks/destinations");
+  await guest.getByRole("heading", { name: "Destinations" }).waitFor();
+  assert.equal(await guest.getByRole("link", { name: "Make a portal link" }).count(), 0);
 });
 
 test("the portal with a token that may look, with one that may not, and with one that has ended", async (t) => {

@@ -74,9 +74,11 @@ func BenchmarkConsole(b *testing.B) {
 // run runs a file of tests on a platform of its own, and gives what it has said.
 func run(t testing.TB, file string) string {
 	t.Helper()
+	mails := t.TempDir()
 	// Pages are at home at localhost, so that what links lead to is of the same site.
 	settings := []func(*config.Config){platform.DeliverLocally(t), func(c *config.Config) {
 		c.PublicURL.Host = platform.Localhost(c.PublicURL.Host)
+		c.MailFolder = mails
 	}}
 	if file == answersFile {
 		settings = append(settings, talker(t).Use)
@@ -88,9 +90,8 @@ func run(t testing.TB, file string) string {
 	s.NoDemoMails()
 	if _, measured := t.(*testing.B); measured {
 		wide := s.Number(`INSERT INTO customers (parent_id, name, region_id) SELECT id, 'Wide', 1 FROM customers WHERE parent_id IS NULL RETURNING id`)
-		s.SQL(`INSERT INTO customers (parent_id, name, region_id) SELECT $1, 'Leaf ' || to_char(n, 'FM00000'), 1 FROM generate_series(1, 10000) n`, wide)
+		s.SQL(`INSERT INTO customers (parent_id, name, region_id) SELECT $1, 'Leaf ' || to_char(n, 'FM000000'), 1 FROM generate_series(1, 100000) n`, wide)
 	}
-	mails := t.TempDir()
 	well := platform.NewReceiver(t, nil)
 	failing := platform.NewReceiver(t, func(_ platform.Received, n int) int {
 		if n <= attempts {

@@ -260,9 +260,16 @@ func TestSetUp(t *testing.T) {
 		setup(t, link, "", 400)
 		setup(t, link, strings.Repeat("x", 10_000), 400)
 	})
+	t.Run("tells what it is for, and is not used up by that", func(t *testing.T) {
+		want := map[string]any{"email": "greta@alpine.example", "customerId": s.Customer("Alpine Energy"), "customerName": "Alpine Energy"}
+		if got := s.Must(200, "POST", "/auth/setup/link", "", map[string]any{"token": link}).JSON(t); !platform.SameJSON(got, want) {
+			t.Errorf("%v", got)
+		}
+	})
 	t.Run("works once", func(t *testing.T) {
 		setup(t, link, platform.NewPassword, 204)
 		setup(t, link, platform.NewPassword+"2", 400)
+		platform.Scenario{Status: 400, Not: []string{"greta"}}.Judge(t, s.Do("POST", "/auth/setup/link", "", map[string]any{"token": link}))
 		s.Login("greta@alpine.example", platform.NewPassword)
 		users := s.Must(200, "GET", fmt.Sprintf("/tenant/users/%d", s.Customer("Alpine Energy")), root, nil)
 		if platform.Member(t, users.JSON(t), "0.hasPassword") != true || platform.Member(t, users.JSON(t), "1.hasPassword") != false {
@@ -313,6 +320,10 @@ func TestReset(t *testing.T) {
 		t.Error("the first of two reset links still works")
 	}
 	s.Must(200, "GET", "/tenant", before, nil)
+	want := map[string]any{"email": platform.DemoAdmin, "customerId": nil, "customerName": nil}
+	if got := s.Must(200, "POST", "/auth/setup/link", "", map[string]any{"token": s.Link(platform.DemoAdmin)}).JSON(t); !platform.SameJSON(got, want) {
+		t.Errorf("%v", got)
+	}
 	key := s.Root()
 	s.Must(204, "POST", "/auth/setup", "", map[string]any{"token": s.Link(platform.DemoAdmin), "password": platform.NewPassword})
 	t.Run("ends logins made before, even a moment ago", func(t *testing.T) {

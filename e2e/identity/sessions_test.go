@@ -361,6 +361,32 @@ func TestSessionsAreListedAndRevoked(t *testing.T) {
 	})
 }
 
+// TestTheEndOfASessionIsHeardOf: whoever listens to themselves, and to nothing else, hears what they may do now, and that their session ended elsewhere.
+func TestTheEndOfASessionIsHeardOf(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.SetUp("greta@alpine.example")
+	here, elsewhere := s.OpenSession(t, "greta@alpine.example", platform.NewPassword), s.OpenSession(t, "greta@alpine.example", platform.NewPassword)
+	lines := s.Stream(t, `subscription { meUpdated { email grants { application } } }`, here.Token)
+	me := platform.Told(t, lines, "meUpdated")
+	if me["email"] != "greta@alpine.example" {
+		t.Fatalf("%v", me)
+	}
+	grants := len(me["grants"].([]any))
+	permission := s.Number(`SELECT p.id FROM permissions p JOIN roles r ON r.id = p.role_id JOIN applications x ON x.id = r.application_id
+		WHERE p.user_id = $1 AND x.code = 'builder'`, s.UserID("greta@alpine.example"))
+	s.Mutate(s.Root(), "setPermissionDisabled", "permission { disabled }", map[string]any{"id": permission, "disabled": true})
+	if me = platform.Told(t, lines, "meUpdated"); len(me["grants"].([]any)) != grants-1 {
+		t.Errorf("%v", me)
+	}
+	began := time.Now()
+	s.Mutate(elsewhere.Token, "revokeOtherSessions", "sessions { current }", map[string]any{})
+	if end := platform.Told(t, lines, "meUpdated"); end != nil {
+		t.Errorf("%v", end)
+	}
+	t.Logf("heard after %s", time.Since(began))
+}
+
 // TestSessionsEndWithThePassword: a reset ends every session, at once and wherever something is open.
 func TestSessionsEndWithThePassword(t *testing.T) {
 	t.Parallel()

@@ -92,6 +92,11 @@ func (b *badInput) publicRows() []restRow {
 			a.ok(a.App.Store.InsertLink(a.ctx, secret.HashSecret(link), db.Link{UserID: a.shared, CustomerID: a.target}, db.LinkInvitation, time.Now().Add(time.Hour)))
 			return object{"token": link, "password": "a good long password"}
 		}},
+		{op: "showLink", body: func(a *ask) any {
+			link := secret.NewLinkToken()
+			a.ok(a.App.Store.InsertLink(a.ctx, secret.HashSecret(link), db.Link{UserID: a.shared, CustomerID: a.target}, db.LinkInvitation, time.Now().Add(time.Hour)))
+			return object{"token": link}
+		}},
 	}
 }
 

@@ -46,6 +46,7 @@ func customerRows() []restRow {
 		{op: "getServerMetadata", public: true},
 		{op: "logIn", public: true},
 		{op: "setPassword", public: true},
+		{op: "showLink", public: true},
 		{op: "requestReset", public: true},
 		{op: "settleEmail", public: true},
 		{op: "openSession", public: true},

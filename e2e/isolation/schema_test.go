@@ -23,6 +23,7 @@ func graphIsolation(t *testing.T, w *world) {
 	wanted := schemaFields()
 	covered := agentFields()
 	covered["Subscription.documentUpdated"] = true // TestDocumentSubscription
+	covered["Subscription.meUpdated"] = true       // TestOwnSubscription
 	for _, name := range []string{"Subscription.askContext", "Answer.citations", "Answer.warnings", "Citation.hit"} {
 		covered[name] = true // TestAnswerSubscription
 	}

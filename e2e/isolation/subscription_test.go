@@ -61,6 +61,29 @@ func subscriptionIsolation(t *testing.T, w *world) {
 	w.quiet(t)
 }
 
+// TestOwnSubscription: every kind of caller hears of itself, and of nobody else.
+func TestOwnSubscription(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const told = "{ customerId user { email } customer { name } grants { features } }"
+	const query = "subscription { meUpdated " + told + " }"
+	want := w.answers(shared, rulesOf(query), false)
+	for _, as := range everybody {
+		t.Run(string(as), func(t *testing.T) {
+			w.T = t
+			if c := want.wants(as, false); c != getsOK {
+				w.isRefused(t, query, w.tokens[as], c.quoted())
+				return
+			}
+			want := w.MustGQL(w.tokens[as], "{ me "+told+" }", nil)["me"]
+			if got := platform.Told(t, w.Stream(t, query, w.tokens[as]), "meUpdated"); !platform.SameJSON(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+		})
+	}
+	w.quiet(t)
+}
+
 // listens changes the target company and the caller's own in turns, and checks what is heard
 // between two changes of the caller's own.
 func (w *world) listens(t *testing.T, row subscriptionRow, as who, hearsTarget bool) {

@@ -220,6 +220,13 @@ func TestFindingRefuses(t *testing.T) {
 	} {
 		s.Must(http.StatusBadRequest, http.MethodGet, path, root, nil)
 	}
+	link := s.Must(http.StatusOK, http.MethodGet, "/tenant/customers?limit=1", root, nil).Header.Get("Link")
+	_, after, _ := strings.Cut(link, "after=")
+	after, _, _ = strings.Cut(after, "&")
+	after, _, _ = strings.Cut(after, ">")
+	if a := s.Must(http.StatusBadRequest, http.MethodGet, "/tenant/customers?last=1&before="+after, root, nil); !strings.Contains(string(a.Body), "name its order in orderBy") {
+		t.Errorf("a cursor of a list without an order, as what a page ends before: %s", a.Body)
+	}
 	desk, alpine := s.RootAs("assistant"), s.Customer("Alpine Energy")
 	s.Refused(t, "FORBIDDEN", desk, `query($id: ID) { documents(customerId: $id) { nodes { id } } }`, map[string]any{"id": alpine})
 	s.Must(http.StatusForbidden, http.MethodGet, fmt.Sprintf("/v1/documents?customerId=%d", alpine), desk, nil)

@@ -111,6 +111,7 @@ func TestInvitations(t *testing.T) {
 			is(t, "wei@coral.example", "PENDING")
 		}
 		s.MustGQL(wei.Token, `mutation($c: ID!) { leaveCustomer(input: {customerId: $c}) { deletedId } }`, map[string]any{"c": alpine})
+		is(t, "wei@coral.example", "DECLINED") // by leaving
 	})
 	t.Run("accepted by signing in", func(t *testing.T) {
 		add("wei@coral.example")
@@ -148,7 +149,7 @@ func TestInvitations(t *testing.T) {
 	t.Run("told in the log", func(t *testing.T) {
 		var told string
 		s.Look(&told, `SELECT string_agg(action || ' ' || (details->'status')::text, ', ' ORDER BY id) FROM audit_events WHERE object_type = 'Invitation' AND customer_id = $1`, alpine)
-		if told != `invitation.accepted {"new": "ACCEPTED", "old": "PENDING"}, invitation.declined {"new": "DECLINED", "old": "PENDING"}, invitation.withdrawn {"new": "WITHDRAWN", "old": "PENDING"}` {
+		if told != `invitation.accepted {"new": "ACCEPTED", "old": "PENDING"}, invitation.declined {"new": "DECLINED", "old": "PENDING"}, invitation.declined {"new": "DECLINED", "old": "PENDING"}, invitation.withdrawn {"new": "WITHDRAWN", "old": "PENDING"}` {
 			t.Error(told)
 		}
 	})

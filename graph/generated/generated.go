@@ -403,6 +403,7 @@ type SessionResolver interface {
 type SubscriptionResolver interface {
 	AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, error)
 	AskContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, minRelevance *float64, mode *string, documentIds []*globalid.ID, includeUnrelated *bool, attributes json.RawMessage) (<-chan *search.Answer, error)
+	MeUpdated(ctx context.Context) (<-chan *resolvers.Me, error)
 	DocumentUpdated(ctx context.Context, contextID globalid.ID) (<-chan *db.Document, error)
 	RunUpdated(ctx context.Context, jobKey string) (<-chan *db.Run, error)
 	WebhookDeliveryUpdated(ctx context.Context, destinationID globalid.ID) (<-chan *db.Delivery, error)
@@ -3151,7 +3152,8 @@ type Query {
   ): PermissionOptions! @needs(app: [TENANT], right: "permission.read")
   """
   What goes by a text, of what the caller may list within reach: names that have all its words, the last one as a beginning, or where
-  nothing fits so well, within one edit; and ids, job keys and event ids as a whole. What fits best comes first. Takes a token for any application.
+  nothing fits so well, within one edit; ids and event ids as a whole; and job keys, or what they begin with, of 6 digits at least. What fits best
+  comes first. Takes a token for any application.
   """
   search(
     "What to look for."
@@ -3687,6 +3689,11 @@ type Subscription {
     "Only documents whose attributes fit, as in ` + "`" + `searchContext` + "`" + `."
     attributes: JSON
   ): Answer! @needs(app: [ASSISTANT], right: "context.read")
+  """
+  The caller as it is now, and then each time that it may do something else than before. It ends as soon as the token stops working, such as by
+  the end of its session, so that whoever has a page open hears of that at once. Takes a token for any application.
+  """
+  meUpdated: Me! @needs
   "The documents of a context as their processing goes on. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   documentUpdated("The context." contextId: ID!): Document! @needs(app: [ASSISTANT], right: "context.read")
   "A run as it is now, and then each time that it has moved on, until it has ended. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
@@ -23088,6 +23095,35 @@ func (ec *executionContext) fieldContext_Subscription_askContext(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Subscription_meUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return live.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_meUpdated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Subscription().MeUpdated(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Me) graphql.Marshaler {
+			return ec.marshalNMe2ᚖcanopyᚋresolversᚐMe(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_meUpdated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Subscription_documentUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
 	return live.ResolveField(
 		ctx,
@@ -40364,6 +40400,8 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 		return ec._Subscription_auditEvent(ctx, fields[0])
 	case "askContext":
 		return ec._Subscription_askContext(ctx, fields[0])
+	case "meUpdated":
+		return ec._Subscription_meUpdated(ctx, fields[0])
 	case "documentUpdated":
 		return ec._Subscription_documentUpdated(ctx, fields[0])
 	case "runUpdated":

@@ -30,6 +30,8 @@ type DevInfo struct {
 	ConsoleURL string `json:"consoleUrl"`
 	DocsURL    string `json:"docsUrl"`
 	MonitorURL string `json:"monitorUrl"`
+	// Mails is the folder that has them; "" where they are sent.
+	Mails string `json:"-"`
 	Demo
 }
 
@@ -85,9 +87,12 @@ func Dev(ctx context.Context, cfg *config.Config, dir string, ready func(DevInfo
 	return all.Wait()
 }
 
-// startServers fills the gaps of the settings: private servers, a sealing key that stays.
+// startServers fills the gaps of the settings: private servers, a sealing key that stays, a folder for mails.
 func (d *dev) startServers(ctx context.Context) (err error) {
 	start, ctx := errgroup.WithContext(ctx)
+	if d.cfg.SMTPURL == "" {
+		d.cfg.MailFolder = filepath.Join(d.dir, "mail")
+	}
 	if d.cfg.BlobURL == "" {
 		d.cfg.BlobURL = "file://" + filepath.ToSlash(filepath.Join(d.dir, "blobs"))
 	}
@@ -145,8 +150,8 @@ func keptKey(file string) ([]byte, error) {
 }
 
 func (d *dev) sender() (mail.Sender, error) {
-	if d.cfg.SMTPURL == "" {
-		return &mail.Files{Dir: filepath.Join(d.dir, "mail"), Log: d.Log}, nil
+	if d.cfg.MailFolder != "" {
+		return &mail.Files{Dir: d.cfg.MailFolder, Log: d.Log}, nil
 	}
 	return mail.NewSMTP(d.cfg.SMTPURL)
 }
@@ -154,7 +159,7 @@ func (d *dev) sender() (mail.Sender, error) {
 // demo makes the demo data on the first start, and reads what that start told on later ones.
 func (d *dev) demo(ctx context.Context, p *Platform) (*DevInfo, error) {
 	file := filepath.Join(d.dir, "dev.json")
-	info := &DevInfo{}
+	info := &DevInfo{Mails: d.cfg.MailFolder}
 	_, err := p.Store.Root(ctx)
 	switch {
 	case errors.Is(err, db.ErrNoRows):

@@ -51,7 +51,7 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
 	}
 	pages.Register(mux, pages.Options{Version: p.version, Monitoring: p.Queue != nil, Console: "console/", Closed: !p.Config.Introspection})
-	console.Register(mux, console.Options{GraphiQL: p.Config.Introspection, PortalOrigins: p.Config.PortalOrigins})
+	console.Register(mux, console.Options{GraphiQL: p.Config.Introspection, PortalOrigins: p.Config.PortalOrigins, Mails: p.Config.MailFolder})
 	guard := p.guard()
 	guard.Open = open && p.Config.MonitorUser == ""
 	p.operators(mux, guard, registry)

@@ -67,6 +67,8 @@ type Config struct {
 	// OCRLanguages are those in which Tesseract reads pictures, as it is told them ("eng+deu"); empty for not at all.
 	OCRLanguages string
 	SMTPURL      string
+	// MailFolder is where mails are kept that nobody is sent; "" where they are sent. No variable sets it: Dev does, where there is no SMTPURL.
+	MailFolder   string
 	WebhookAllow []netip.Prefix
 	// WebhookCA is the path of a PEM file that holds at least one certificate.
 	WebhookCA string

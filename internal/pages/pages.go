@@ -1,4 +1,4 @@
-// Package pages serves the pages that live in the binary: the landing page, account set-up,
+// Package pages serves the pages that live in the binary: the landing page, changes of an address,
 // GraphiQL and the REST reference. They load nothing from anywhere else, and work where there is
 // no internet. The sources are in site/; thirdparty/ holds third-party files, which build/ makes.
 package pages
@@ -49,7 +49,7 @@ var pageList = []page{
 		Styles: []string{"base.css", "landing.css"}, Scripts: []string{"landing.js"},
 	},
 	{
-		pattern: "GET /setup", file: "setup.html", Title: "Set your password · Canopy",
+		pattern: "GET /setup", file: "setup.html", Title: "Your account · Canopy",
 		Styles: []string{"base.css", "setup.css"}, Scripts: []string{"setup.js"},
 	},
 	{

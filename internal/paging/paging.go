@@ -96,11 +96,17 @@ func parseAs(s, argument string, o Order) (Cursor, error) {
 	if len(s) <= maxText {
 		c = parse(s)
 	}
-	if c.IsZero() || c.Order != o.Name || o.Keys > 0 && len(c.Keys) != o.Keys || !o.fit(c.Keys) {
-		return Cursor{}, problem.Invalid(problem.Fault{Location: argument, Message: cmp.Or(o.Misfit, "is not a cursor of this list in this order")})
+	switch {
+	case !c.IsZero() && c.Order == "" && o.Name != "":
+		return Cursor{}, problem.Invalid(problem.Fault{Location: argument, Message: withoutOrder})
+	case c.IsZero() || c.Order != o.Name || o.Keys > 0 && len(c.Keys) != o.Keys || !o.fit(c.Keys):
+		return Cursor{}, problem.Invalid(problem.Fault{Location: argument, Message: cmp.Or(o.Misfit, "is not a cursor of this list in this order: begin the list anew, or ask for it as the page with the cursor was asked for")})
 	}
 	return c, nil
 }
+
+// withoutOrder is told of a cursor of a list that is read whole unless it is filtered or ordered, where one of an order is needed.
+const withoutOrder = "is a cursor of the list without an order: name its order in orderBy, and take the cursor of a page of that, or begin the list anew"
 
 func (o Order) fit(keys []string) bool {
 	for i, k := range keys {

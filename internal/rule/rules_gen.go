@@ -184,6 +184,7 @@ var (
 	RecoverWebhookDeliveries           = &Rule{Field: "Mutation.recoverWebhookDeliveries", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	AuditEvent                         = &Rule{Field: "Subscription.auditEvent", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
 	AskContext                         = &Rule{Field: "Subscription.askContext", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
+	MeUpdated                          = &Rule{Field: "Subscription.meUpdated", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	DocumentUpdated                    = &Rule{Field: "Subscription.documentUpdated", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	RunUpdated                         = &Rule{Field: "Subscription.runUpdated", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	WebhookDeliveryUpdated             = &Rule{Field: "Subscription.webhookDeliveryUpdated", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
@@ -367,6 +368,7 @@ var all = []*Rule{
 	RecoverWebhookDeliveries,
 	AuditEvent,
 	AskContext,
+	MeUpdated,
 	DocumentUpdated,
 	RunUpdated,
 	WebhookDeliveryUpdated,

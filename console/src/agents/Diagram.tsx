@@ -4,7 +4,9 @@ import { useBlocker } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
+import { CopyText } from "../ui/CopyText";
 import { Problem } from "../ui/Problem";
+import { useUnsaved } from "../ui/unsaved";
 import { useAgent, type WholeAgent } from "./Agent";
 import { Faults } from "./Changes";
 import { Conflict } from "./Conflict";
@@ -28,12 +30,13 @@ export function Diagram() {
 function Inside({ agent, again }: { agent: WholeAgent; again: () => void }) {
   const { text } = useText();
   const me = useMe();
-  const can = me.can("agent.write");
+  const can = me.still("agent.write");
   const draft = useDraft(agent, again);
   const { check, error } = useCheck(draft.value);
   const [chosen, choose] = useState<Chosen>(0);
   const [view, setView] = useState<"drawing" | "json">("drawing");
-  useBlocker({ shouldBlockFn: () => draft.dirty && !window.confirm(text.agents.leave), enableBeforeUnload: () => draft.dirty });
+  useUnsaved(draft.dirty);
+  useBlocker({ shouldBlockFn: () => draft.dirty && !window.confirm(text.app.leave), enableBeforeUnload: () => draft.dirty });
   useHotkeys([["mod+S", () => void (can && draft.dirty && draft.save())]], []);
   const steps = stepsOf(draft.shown);
   const at = chosen === "output" ? chosen : Math.min(chosen, steps.length - 1);
@@ -52,7 +55,13 @@ function Inside({ agent, again }: { agent: WholeAgent; again: () => void }) {
             {draft.dirty && <Button variant="default" size="xs" onClick={draft.reset}>{text.agents.dropChanges}</Button>}
             <Button size="xs" loading={draft.busy} disabled={!draft.dirty || draft.value === undefined} onClick={() => void draft.save()}>{text.ui.save}</Button>
           </Group>
-        ) : <Text size="sm" c="dimmed">{text.agents.readOnly}</Text>}
+        ) : (
+          <Group gap="xs">
+            <Text size="sm" c="dimmed">{text.agents.readOnly}</Text>
+            {draft.dirty && <CopyText value={draft.source} label={text.agents.copyDraft} />}
+            {draft.dirty && <Button variant="default" size="xs" onClick={draft.reset}>{text.agents.dropChanges}</Button>}
+          </Group>
+        )}
       </Group>
       {draft.theirs !== undefined ? <Conflict draft={draft} /> : <Problem error={draft.error} />}
       {error && <Alert color="yellow">{text.agents.notChecked}</Alert>}

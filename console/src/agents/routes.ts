@@ -12,6 +12,7 @@ const list = createRoute({
   validateSearch: ({ find, state, order, company }: Given): AgentsSearch => ({
     find: text(find), state: oneOf(states, state), order: oneOf(agentOrders, order), company: within(1, Number.MAX_SAFE_INTEGER, company),
   }),
+  staticData: { needs: "agent.read" },
   component: lazyRouteComponent(() => import("./Agents"), "Agents"),
 });
 
@@ -21,10 +22,11 @@ const runs = createRoute({
   validateSearch: ({ agent, status, time }: Given): RunsSearch => ({
     agent: within(1, Number.MAX_SAFE_INTEGER, agent), status: oneOf(statuses, status), time: timeOf(time),
   }),
+  staticData: { needs: "agent.read" },
   component: lazyRouteComponent(() => import("./Runs"), "Runs"),
 });
 
-const secrets = createRoute({ getParentRoute: () => inside, path: "/agents/secrets", component: lazyRouteComponent(() => import("./Secrets"), "Secrets") });
+const secrets = createRoute({ getParentRoute: () => inside, path: "/agents/secrets", staticData: { needs: "agent.read" }, component: lazyRouteComponent(() => import("./Secrets"), "Secrets") });
 
 const agent = createRoute({
   getParentRoute: () => inside,
@@ -34,14 +36,14 @@ const agent = createRoute({
 
 export const agentRoutes = [
   list.addChildren([
-    createRoute({ getParentRoute: () => list, path: "/new", component: lazyRouteComponent(() => import("./Create"), "Create") }),
-    createRoute({ getParentRoute: () => list, path: "/deleted", component: lazyRouteComponent(() => import("./DeletedAgents"), "DeletedAgents") }),
+    createRoute({ getParentRoute: () => list, path: "/new", staticData: { needs: "agent.write" }, component: lazyRouteComponent(() => import("./Create"), "Create") }),
+    createRoute({ getParentRoute: () => list, path: "/deleted", staticData: { needs: "agent.write" }, component: lazyRouteComponent(() => import("./DeletedAgents"), "DeletedAgents") }),
   ]),
   runs.addChildren([
     createRoute({ getParentRoute: () => runs, path: "/$jobKey", component: lazyRouteComponent(() => import("./RunPanel"), "RunPanel") }),
   ]),
   secrets.addChildren([
-    createRoute({ getParentRoute: () => secrets, path: "/new", component: lazyRouteComponent(() => import("./CreateSecret"), "CreateSecret") }),
+    createRoute({ getParentRoute: () => secrets, path: "/new", staticData: { needs: "agent.write" }, component: lazyRouteComponent(() => import("./CreateSecret"), "CreateSecret") }),
     createRoute({ getParentRoute: () => secrets, path: "/deleted", component: lazyRouteComponent(() => import("./DeletedSecrets"), "DeletedSecrets") }),
     createRoute({ getParentRoute: () => secrets, path: "/$secretId", component: lazyRouteComponent(() => import("./Secret"), "Secret") }),
   ]),

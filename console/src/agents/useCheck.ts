@@ -1,3 +1,4 @@
+import { useNetwork } from "@mantine/hooks";
 import { CanopyError } from "canopy-client";
 import { useEffect, useState } from "react";
 import { canopy } from "../session/session";
@@ -8,9 +9,10 @@ export type Check = CheckDiagramResult["diagramCheck"];
 
 const pause = 350; // ms without a key
 
-/** What the platform says of a diagram, a moment after it has changed last. Until it has spoken again, what it said before is kept. */
+/** What the platform says of a diagram, a moment after it has changed last, and once more when the connection is back. Until it has spoken again, what it said before is kept. */
 export function useCheck(diagram: Json | undefined): { check: Check | undefined; error: CanopyError | undefined } {
   const [said, setSaid] = useState<{ check: Check | undefined; error: CanopyError | undefined }>({ check: undefined, error: undefined });
+  const { online } = useNetwork();
   useEffect(() => {
     if (diagram === undefined) return;
     const stop = new AbortController();
@@ -24,7 +26,7 @@ export function useCheck(diagram: Json | undefined): { check: Check | undefined;
       clearTimeout(timer);
       stop.abort();
     };
-  }, [diagram]);
+  }, [diagram, online]);
   return said;
 }
 

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { useMe } from "../session/rights";
 import { signOut } from "../session/session";
 import { type Language, languages, useText } from "../text";
+import { unsaved } from "../ui/unsaved";
 
 const themes = ["light", "dark", "auto"] as const;
 const hasGraphiQL = document.querySelector('meta[name="graphiql"]') !== null;
@@ -40,7 +41,7 @@ export function AccountMenu() {
           <Anchor href="/docs" size="sm">{text.app.docs}</Anchor>
           {hasGraphiQL && <Anchor href="/graphiql" size="sm">{text.app.graphiql}</Anchor>}
           <Divider />
-          <Button variant="default" leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>{text.app.signOut}</Button>
+          <Button variant="default" leftSection={<IconLogout size={16} aria-hidden />} onClick={() => (!unsaved() || window.confirm(text.app.leave)) && void signOut()}>{text.app.signOut}</Button>
         </Stack>
       </Popover.Dropdown>
     </Popover>

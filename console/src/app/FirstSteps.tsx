@@ -29,7 +29,7 @@ const ways: readonly Way[] = [
   way({ name: "companies", needs: "company.create", to: "/companies", document: HasCompanies, done: ({ me }) => me.customer.children.nodes.length > 0 }),
   way({ name: "people", needs: "user.write", to: "/people/invite", document: HasPeople, done: ({ users }) => users.nodes.length > 1 }),
   way({ name: "documents", needs: "context.write", to: "/contexts", document: HasDocuments, done: ({ documents }) => documents.nodes.length > 0 }),
-  way({ name: "agents", needs: "agent.write", to: "/agents/new", document: HasAgents, done: ({ agents }) => agents.nodes.length > 0 }),
+  way({ name: "agents", needs: "agent.write", to: "/agents/new", document: HasAgents, done: ({ me }) => me.customer.agents.nodes.some(({ runs }) => runs.nodes.length > 0) }),
   way({ name: "destinations", needs: "webhook.write", to: "/webhooks/destinations", document: HasDestinations, done: ({ webhookDestinations }) => webhookDestinations.nodes.length > 0 }),
   way({ name: "keys", needs: "key.write", to: "/keys", document: HasKeys, done: ({ me }) => me.customer.apiKeys.nodes.length > 0 }),
 ];

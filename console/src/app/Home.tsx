@@ -7,6 +7,7 @@ import { PageHead } from "../ui/Page";
 import { entriesFor } from "./areas";
 
 const OwnRights = lazy(() => import("./OwnRights").then(({ OwnRights }) => ({ default: OwnRights })));
+const WithoutRights = lazy(() => import("../people/WithoutRights").then(({ WithoutRights }) => ({ default: WithoutRights })));
 const FirstSteps = lazy(() => import("./FirstSteps").then(({ FirstSteps }) => ({ default: FirstSteps })));
 
 /** The first page: who one is, and where one can go. */
@@ -18,6 +19,7 @@ export function Home() {
     <Stack>
       <PageHead title={text.app.welcome(me.user.firstName || me.email)} />
       {me.grants.length === 0 ? <Text c="dimmed">{text.app.noAccess}</Text> : <Suspense><OwnRights /></Suspense>}
+      {me.can("user.read") && me.can("permission.write") && <Suspense><WithoutRights /></Suspense>}
       <Suspense><FirstSteps /></Suspense>
       <Group>
         {entries.map(({ to, label, icon: Icon }) => (

@@ -8,5 +8,5 @@ import { useTitle } from "../ui/Page";
 export function Missing() {
   const { text } = useText();
   useTitle(text.app.notFound);
-  return <Empty title={text.app.notFound} hint={text.app.notFoundHint} action={<Anchor component={Link} to="/">{text.app.toHome}</Anchor>} />;
+  return <main><Empty title={text.app.notFound} hint={text.app.notFoundHint} action={<Anchor component={Link} to="/">{text.app.toHome}</Anchor>} /></main>;
 }

@@ -7,11 +7,14 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useState } from "react";
 import { useClient } from "urql";
 import { errorOf } from "../graph/hooks";
 import { has, useMe } from "../session/rights";
-import { useText } from "../text";
+import { useEveryText, useText } from "../text";
 import { Problem } from "../ui/Problem";
 import type { Finder, Hit } from "./area";
 import { areas, entriesFor, pagesFor } from "./areas";
 import "./search.css";
+
+/** A word such as "new" is in the names of many pages, before which nothing else would be seen. */
+const mostPages = 8;
 
 interface Found extends Hit {
   icon: Icon;
@@ -84,19 +87,23 @@ function useFound(words: string): { found: Found[]; error: CanopyError | undefin
     const finders = areas.flatMap((area) => area.finders).filter(({ needs }) => has(me, needs));
     const ask = async ({ document, hits, icon }: Finder) => {
       const { data, error } = await client.query(document.toString(), { text: settled }).toPromise();
-      return { hits: data ? hits(data as never).map((hit) => ({ ...hit, icon })) : [], error: errorOf(error) };
+      return { hits: data ? hits(data as never, text, settled).map((hit) => ({ icon, ...hit })) : [], error: errorOf(error) };
     };
     void Promise.all(finders.map(ask)).then((answers) => {
       if (!over) setAnswer({ words: settled, hits: answers.flatMap(({ hits }) => hits), error: answers.find(({ error }) => error)?.error });
     });
     return () => void (over = true);
-  }, [settled, client]);
+  }, [settled, client, text]);
+  const texts = useEveryText();
   return useMemo(() => {
-    const by = words.toLowerCase();
-    const all = pagesFor(me, text).map((page) => ({ ...page, icon: IconArrowRight }));
+    const by = words.toLowerCase().split(/\s+/);
+    const all = pagesFor(me, text).map((page) => ({ icon: IconArrowRight, ...page }));
+    // Who knows a page by its name in another language finds it, too.
+    const names = texts.map((one) => pagesFor(me, one).map(({ title, detail }) => `${title} ${detail}`.toLowerCase()));
+    const fits = (place: number) => names.some((of) => by.every((word) => of[place]!.includes(word)));
     // The places beside the menu are not shown before somebody looks for one.
-    const pages = by === "" ? all.slice(0, entriesFor(me).length) : all.filter(({ title, detail }) => title.toLowerCase().includes(by) || detail.toLowerCase().includes(by));
+    const pages = words === "" ? all.slice(0, entriesFor(me).length) : all.filter((_, place) => fits(place)).slice(0, mostPages);
     const there = words !== "" && answer.words !== "";
     return { found: [...pages, ...(there ? answer.hits : [])], error: there ? answer.error : undefined, asked: words !== "" && answer.words === words };
-  }, [words, answer, text, me]);
+  }, [words, answer, text, texts, me]);
 }

@@ -1,17 +1,22 @@
-import { ActionIcon, AppShell, Burger, Button, Center, Group, Kbd, Loader, NavLink, Text, VisuallyHidden } from "@mantine/core";
+import { ActionIcon, AppShell, Burger, Button, Center, Group, Kbd, NavLink, Text, VisuallyHidden } from "@mantine/core";
 import { useDisclosure, useHotkeys, useNetwork } from "@mantine/hooks";
 import { IconHome, IconSearch } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Provider } from "urql";
 import { newClient } from "../graph/client";
 import { useAsk } from "../graph/hooks";
+import { useHeard } from "../graph/useHeard";
 import { MeContext, useMe } from "../session/rights";
 import { currentSigned, watchSigned } from "../session/session";
-import { Me } from "../session/session.gql";
+import { Me, MeUpdated } from "../session/session.gql";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
+import { onTyped } from "../ui/unsaved";
+import { Waiting } from "../ui/Waiting";
+import { Allowed } from "./Allowed";
 import { entriesFor } from "./areas";
+import { Kept, useRightsKept, useUnsavedHere } from "./Kept";
 import { Logo } from "./Logo";
 
 // What opens on a click is loaded once the first screen is there.
@@ -22,15 +27,19 @@ const Search = lazy(() => import("./Search").then(({ Search }) => ({ default: Se
 /** The frame around every screen, for as long as somebody is signed in. What is cached is cached for one company. */
 export function Shell() {
   const signed = useSyncExternalStore(watchSigned, currentSigned);
-  const customerId = signed.state === "in" ? signed.customerId : undefined;
+  const last = useRef<number>(undefined);
+  // What is not saved stays, also where the session was ended elsewhere.
+  const stays = useUnsavedHere() && signed.state === "ended";
+  if (!stays) last.current = signed.state === "in" ? signed.customerId : undefined;
+  const customerId = last.current;
   const client = useMemo(() => newClient(), [customerId]);
   const navigate = useNavigate();
   useEffect(() => {
-    if (signed.state === "in") return;
+    if (signed.state === "in" || stays) return;
     // Who has signed out comes back to the first page, and who was signed out to where they were.
     const to = signed.state === "ended" ? location.pathname.replace(/^\/console/, "") + location.search : undefined;
     void navigate({ to: "/sign-in", search: { to, why: signed.state }, replace: true });
-  }, [signed.state, navigate]);
+  }, [signed.state, stays, navigate]);
   if (customerId === undefined) return null;
   return (
     <Provider value={client} key={customerId}>
@@ -41,30 +50,33 @@ export function Shell() {
 
 function WithMe() {
   const { data, error, again } = useAsk(Me, {});
-  if (data) {
+  const me = useRightsKept(data?.me);
+  if (me) {
     return (
-      <MeContext value={data.me}>
-        <Frame />
+      <MeContext value={me}>
+        <Frame again={again} />
       </MeContext>
     );
   }
   return (
     <Center mih="60dvh" component="main" p="md">
       <VisuallyHidden component="h1">Canopy</VisuallyHidden>
-      {error ? <Problem error={error} again={again} /> : <Loader aria-label="…" />}
+      {error ? <Problem error={error} again={again} /> : <Waiting />}
     </Center>
   );
 }
 
-function Frame() {
+function Frame({ again }: { again: () => void }) {
   const { text } = useText();
   const me = useMe();
+  // Who may do something else by now, or has been signed out elsewhere, sees that without a click: the client goes by how the subscription ends.
+  useHeard(MeUpdated, [{}], () => {});
   const [menu, { toggle, close }] = useDisclosure(false);
   const [searching, setSearching] = useState(false);
   useHotkeys([["mod+K", () => setSearching(true)]], []);
   const entries = entriesFor(me);
   return (
-    <AppShell header={{ height: 56 }} navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !menu } }} padding="md">
+    <AppShell onInput={onTyped} header={{ height: 56 }} navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !menu } }} padding="md">
       <a className="skip" href="#main">{text.app.skip}</a>
       <AppShell.Header zIndex={102}>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="xs">
@@ -95,7 +107,8 @@ function Frame() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <Offline />
-        <Outlet />
+        <Kept again={again} />
+        <Allowed><Outlet /></Allowed>
       </AppShell.Main>
       {searching && <Suspense><Search close={() => setSearching(false)} /></Suspense>}
     </AppShell>

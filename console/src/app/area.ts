@@ -27,18 +27,20 @@ export interface Hit {
   to: string;
   title: string;
   detail: string;
+  /** Where it is something else than what the finder looks for. */
+  icon?: Icon;
 }
 
-/** What the search box finds of an area: a query with the variable `$text`, and the hits in its result. */
+/** What the search box finds of an area: a query that may have the variable `$text`, and the hits in its result. */
 export interface Finder {
   needs: Right;
   icon: Icon;
   document: TypedDocument<never, { text: string }>;
-  hits: (result: never) => Hit[];
+  hits: (result: never, text: Text, words: string) => Hit[];
 }
 
 /** Makes a finder of a document that knows its types. */
-export function finder<R>(of: { needs: Right; icon: Icon; document: TypedDocument<R, { text: string }>; hits: (result: R) => Hit[] }): Finder {
+export function finder<R>(of: Omit<Finder, "document" | "hits"> & { document: TypedDocument<R, { text: string }> | TypedDocument<R, object>; hits: (result: R, text: Text, words: string) => Hit[] }): Finder {
   return of as unknown as Finder;
 }
 

@@ -30,13 +30,13 @@ export function Create() {
   const create = useChange(CreateCompany);
   const close = () => navigate({ to: "/companies/$companyId", params: { companyId }, search: true });
   const regionId = form.regionId || regions?.regions[0]?.id || "";
-  const { say } = useNotices();
+  const { mailed } = useNotices();
   const submit = useSubmit(async () => {
     const { createCustomer } = await create({
       input: { ...form, regionId, parentId: companyId, firstName: form.firstName || null, lastName: form.lastName || null },
     });
     const { name, databaseId } = createCustomer!.customer;
-    say(text.companies.created(name));
+    mailed(text.companies.created(name));
     await navigate({ to: "/companies/$companyId", params: { companyId: String(databaseId) } });
   });
   const field = (name: "name" | "email" | "firstName" | "lastName") => ({

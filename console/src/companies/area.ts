@@ -6,6 +6,7 @@ export const companies: Area = {
   entries: [{ to: "/companies", label: (text) => text.companies.title, icon: IconBuildingCommunity, needs: ["company.read"] }],
   places: [
     { to: ({ customer }) => `/companies/${customer.databaseId}`, label: (text) => text.companies.settings, part: (text) => text.companies.own, needs: "company.read" },
+    { to: ({ customer }) => `/companies/${customer.databaseId}/new`, label: (text) => text.companies.create, part: (text) => text.companies.title, needs: "company.create" },
     { to: ({ customer }) => `/companies/${customer.databaseId}/usage`, label: (text) => text.companies.usage, part: (text) => text.companies.own, needs: "company.read" },
     { to: ({ customer }) => `/companies/${customer.databaseId}/billing`, label: (text) => text.companies.billing, part: (text) => text.companies.own, needs: "billing.read" },
   ],

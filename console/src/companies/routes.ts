@@ -10,6 +10,7 @@ const list = createRoute({
   getParentRoute: () => inside,
   path: "/companies",
   validateSearch: ({ find }: Record<string, unknown>): CompaniesSearch => ({ find: typeof find === "string" && find !== "" ? find : undefined }),
+  staticData: { needs: "company.read" },
   component: lazyRouteComponent(() => import("./Companies"), "Companies"),
 });
 
@@ -22,6 +23,7 @@ const one = createRoute({
 const create = createRoute({
   getParentRoute: () => list,
   path: "/$companyId/new",
+  staticData: { needs: "company.create" },
   component: lazyRouteComponent(() => import("./Create"), "Create"),
 });
 
@@ -34,6 +36,7 @@ const usage = createRoute({
 const billing = createRoute({
   getParentRoute: () => list,
   path: "/$companyId/billing",
+  staticData: { needs: "billing.read" },
   component: lazyRouteComponent(() => import("./Billing"), "Billing"),
 });
 
@@ -42,6 +45,7 @@ const move = createRoute({
   path: "/$companyId/move",
   /** The new place. */
   validateSearch: ({ to }: Record<string, unknown>): { to?: number | undefined } => ({ to: typeof to === "number" ? to : undefined }),
+  staticData: { needs: "company.write" },
   component: lazyRouteComponent(() => import("./Move"), "Move"),
 });
 

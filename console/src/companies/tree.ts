@@ -17,15 +17,17 @@ export class TreeModel {
   /** The rows, from the top down. */
   nodes: Node[] = [];
   readonly #client: Client;
-  readonly #top: Company;
+  readonly #tops: readonly Company[];
   readonly #lists = new Map<string, Pages<Company>>();
   readonly #listeners = new Set<() => void>();
   #version = 0;
 
-  constructor(client: Client, top: Company) {
+  /** A tree of what stands below some companies, of which one is open at first. */
+  constructor(client: Client, tops: readonly Company[], first: string | undefined) {
     this.#client = client;
-    this.#top = top;
-    this.open(top.id);
+    this.#tops = tops;
+    if (first === undefined) this.#lay();
+    else this.open(first);
   }
 
   isOpen(id: string): boolean {
@@ -84,7 +86,7 @@ export class TreeModel {
       const list = this.#lists.get(node.company.id);
       list?.rows.forEach((company, place) => put({ company, depth: node.depth + 1, list, place }));
     };
-    put({ company: this.#top, depth: 0, place: 0 });
+    this.#tops.forEach((company) => put({ company, depth: 0, place: 0 }));
     this.nodes = nodes;
     this.#version++;
     this.#listeners.forEach((tell) => tell());

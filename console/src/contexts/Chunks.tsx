@@ -1,10 +1,11 @@
-import { Anchor, Loader } from "@mantine/core";
+import { Anchor } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef } from "react";
 import { usePages } from "../graph/pages";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
+import { Waiting } from "../ui/Waiting";
 import { type ChunksResult, Chunks as Ask } from "./contexts.gql";
 import { Marked, type Span } from "./Marked";
 import { placeOf } from "./place";
@@ -58,7 +59,7 @@ export function Chunks({ id, count, at, page, whole, cited, prompt }: ChunksProp
   return (
     <div className="chunks" ref={scroller} role="feed" aria-label={text.contexts.text} aria-busy={!pages.known} tabIndex={0}>
       {pages.error && <Problem error={pages.error} again={() => pages.retry()} />}
-      {!pages.known && !pages.error && <Loader aria-label={text.ui.loading} m="md" />}
+      {!pages.known && !pages.error && <Waiting m="md" />}
       <div role="presentation" style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {items.map(({ index, key, start }) => (
           <Piece key={key} chunk={pages.rows[index]!} before={pages.rows[index - 1]} whole={whole} index={index} count={count} at={index === at} cited={index === at ? cited : undefined} prompt={prompt} start={start} measure={virtual.measureElement} />

@@ -1,4 +1,4 @@
-import { Button, Loader, Text } from "@mantine/core";
+import { Button, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { CanopyError } from "canopy-client";
 import { useEffect, useState } from "react";
@@ -9,6 +9,7 @@ import { Empty } from "../ui/Empty";
 import "../ui/lists.css";
 import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
+import { Waiting } from "../ui/Waiting";
 import { type DocumentResult, Original as OriginalLink } from "./contexts.gql";
 import { formatOf } from "./files";
 
@@ -41,10 +42,9 @@ export function Original({ document, page }: { document: Whole; page: number | u
 }
 
 function Loaded({ document: { databaseId, displayName }, isPDF, page }: { document: Whole; isPDF: boolean; page: number | undefined }) {
-  const { text } = useText();
   const { file, error, again } = useFile(String(databaseId));
   if (error) return <Problem error={error} again={again} />;
-  if (!file) return <Loader aria-label={text.ui.loading} m="md" />;
+  if (!file) return <Waiting m="md" />;
   return isPDF ? <Pages file={file} name={displayName} page={page} /> : <Characters file={file} />;
 }
 

@@ -4,6 +4,10 @@ import { FindContexts, FindDocuments } from "./contexts.gql";
 
 export const contexts: Area = {
   entries: [{ to: "/contexts", label: (text) => text.contexts.title, icon: IconBooks, needs: ["context.read"] }],
+  places: [
+    { to: "/contexts/new", label: (text) => text.contexts.create, part: (text) => text.contexts.title, needs: "context.write" },
+    { to: "/contexts/deleted", label: (text) => text.ui.recentlyDeleted, part: (text) => text.contexts.title, needs: "context.write" },
+  ],
   finders: [
     finder({
       needs: "context.read",

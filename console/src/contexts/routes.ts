@@ -9,12 +9,14 @@ const list = createRoute({
   validateSearch: ({ find, share, order }: Record<string, unknown>): ContextsSearch => ({
     find: text(find), share: oneOf(shares, share), order: oneOf(contextOrders, order),
   }),
+  staticData: { needs: "context.read" },
   component: lazyRouteComponent(() => import("./Contexts"), "Contexts"),
 });
 
 const create = createRoute({
   getParentRoute: () => list,
   path: "/new",
+  staticData: { needs: "context.write" },
   component: lazyRouteComponent(() => import("./Create"), "Create"),
 });
 

@@ -2,6 +2,7 @@ import { cacheExchange } from "@urql/exchange-graphcache";
 import type { Canopy } from "canopy-client";
 import { Client } from "urql";
 import { canopy } from "../session/session";
+import { sessionHeard } from "../session/updates";
 import { overCanopy } from "./exchange";
 import { optimistic } from "./optimistic";
 import { updates } from "./updates";
@@ -16,6 +17,6 @@ export function newClient(as: Canopy = canopy): Client {
   return new Client({
     url: `${location.origin}/graphql`,
     preferGetMethod: false,
-    exchanges: [cacheExchange({ keys, updates: { Mutation: updates }, optimistic }), overCanopy(as)],
+    exchanges: [cacheExchange({ keys, updates: { Mutation: updates, Subscription: sessionHeard }, optimistic }), overCanopy(as)],
   });
 }

@@ -1,7 +1,8 @@
 import { CombinedError } from "@urql/core";
 import { CanopyError, type TypedDocument } from "canopy-client";
-import { useCallback } from "react";
+import { useCallback, useRef } from "react";
 import { type AnyVariables, useClient, useQuery } from "urql";
+import { unsaved } from "../ui/unsaved";
 
 export interface Asked<R> {
   /** What is known by now, from the cache or the platform. */
@@ -24,7 +25,15 @@ export function useAsk<R, V>(document: TypedDocument<R, V>, variables: V, { paus
     query: document.toString(), variables: variables as AnyVariables, requestPolicy: "cache-and-network", pause,
   });
   const again = useCallback(() => ask({ requestPolicy: "network-only" }), [ask]);
-  return { data, error: errorOf(error), waiting: fetching && data === undefined, again };
+  const shown = useKept(data, error !== undefined, JSON.stringify(variables));
+  return { data: shown, error: errorOf(error), waiting: fetching && shown === undefined, again };
+}
+
+/** What was known before a failure, as long as something on the screen is not saved: it would be taken away with what it belongs to. */
+function useKept<R>(data: R | undefined, failed: boolean, of: string): R | undefined {
+  const good = useRef<{ data: R | undefined; of: string }>(undefined);
+  if (!failed) good.current = { data, of };
+  return failed && good.current?.of === of && unsaved() ? good.current.data : data;
 }
 
 /** Gives a function that asks the platform a query this once. It throws `CanopyError`. */

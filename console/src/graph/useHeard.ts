@@ -1,7 +1,8 @@
 import type { TypedDocument } from "canopy-client";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { type AnyVariables, useClient } from "urql";
 import { pipe, subscribe } from "wonka";
+import { currentSigned, watchSigned } from "../session/session";
 
 // Whoever listens shares the subscription of others to the same, and hears of its connections, too.
 const connected = new Set<() => void>();
@@ -15,6 +16,7 @@ export function useHeard<R, V>(document: TypedDocument<R, V>, each: readonly V[]
   const client = useClient();
   const tell = useRef(changed);
   tell.current = changed;
+  const signed = useSyncExternalStore(watchSigned, currentSigned); // a subscription ends with its session
   const key = JSON.stringify(each);
   useEffect(() => {
     let heard: R[] = [];
@@ -42,5 +44,5 @@ export function useHeard<R, V>(document: TypedDocument<R, V>, each: readonly V[]
       connected.delete(later);
       subscriptions.forEach(({ unsubscribe }) => unsubscribe());
     };
-  }, [client, document, key]);
+  }, [client, document, key, signed]);
 }

@@ -4,6 +4,7 @@ import { inside } from "../app/roots";
 const list = createRoute({
   getParentRoute: () => inside,
   path: "/keys",
+  staticData: { needs: "key.read" },
   component: lazyRouteComponent(() => import("./Keys"), "Keys"),
 });
 
@@ -12,6 +13,7 @@ const create = createRoute({
   path: "/new",
   /** Whom it acts as, where that is not the caller. */
   validateSearch: ({ user }: Record<string, unknown>): { user?: number | undefined } => ({ user: typeof user === "number" ? user : undefined }),
+  staticData: { needs: "key.write" },
   component: lazyRouteComponent(() => import("./Create"), "Create"),
 });
 

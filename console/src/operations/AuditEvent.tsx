@@ -9,6 +9,7 @@ import { SidePanel } from "../ui/SidePanel";
 import { When } from "../ui/When";
 import { CompanyLink } from "./CompanyLink";
 import { AuditActions, AuditEvent as Ask, type AuditEventResult } from "./operations.gql";
+import { unnamed } from "./who";
 
 type Known = AuditEventResult["auditEvents"]["nodes"][number];
 
@@ -36,7 +37,7 @@ export function AuditEvent() {
   );
 }
 
-function Shown({ known: { databaseId, objectType, objectId, createdAt, clientId, details, actor, customer } }: { known: Known }) {
+function Shown({ known: { databaseId, action, objectType, objectId, createdAt, clientId, details, actor, customer } }: { known: Known }) {
   const { text, format } = useText();
   const object = `${objectType} ${objectId}`;
   const place = places[objectType];
@@ -44,7 +45,7 @@ function Shown({ known: { databaseId, objectType, objectId, createdAt, clientId,
     <>
       <Facts of={[
         [text.operations.when, <span key="when">{format.exact(createdAt)} (<When at={createdAt} />)</span>],
-        [text.operations.who, actor ? <Anchor key="who" component={Link} to={`/people/${actor.databaseId}`} size="sm" td="underline">{actor.email}</Anchor> : text.operations.platform],
+        [text.operations.who, actor ? <Anchor key="who" component={Link} to={`/people/${actor.databaseId}`} size="sm" td="underline">{actor.email}</Anchor> : unnamed(action, text)],
         [text.operations.key, clientId ?? text.operations.noKey],
         [text.operations.company, <CompanyLink key="company" company={customer} />],
         [text.operations.object, place ? <Anchor key="object" component={Link} to={`${place}/${objectId}`} size="sm" td="underline">{object}</Anchor> : object],

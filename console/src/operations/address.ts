@@ -12,7 +12,12 @@ export interface AuditSearch {
   /** Who has done it. */
   actor?: number | undefined;
   company?: number | undefined;
-  /** What it was done to, as Type:id. */
+  /** What it was done to: Type:id, or Type alone. */
   object?: string | undefined;
+  /** Only what did not succeed. */
+  outcome?: "failed" | undefined;
   time?: Time | undefined;
+  /** From this moment on, and before that one, in place of a time that goes with the clock. */
+  since?: string | undefined;
+  until?: string | undefined;
 }

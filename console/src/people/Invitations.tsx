@@ -46,14 +46,15 @@ export function Invitations() {
 function One({ of: { id, email, status, createdAt, expiresAt, inviter } }: { of: Invitation }) {
   const { text } = useText();
   const me = useMe();
-  const { say, attempt } = useNotices();
+  const { say, mailed, attempt } = useNotices();
   const resend = useChange(ResendInvitation);
   const withdraw = useChange(WithdrawInvitation);
   const [withdrawing, setWithdrawing] = useState(false);
   const again = () => attempt(async () => {
     const { resendInvitation } = await resend({ input: { id } });
     // Of more than a few in a day none is sent, and the time of those that were stays.
-    say(resendInvitation?.invitation?.expiresAt === expiresAt ? text.people.notResent : text.people.resent);
+    if (resendInvitation?.invitation?.expiresAt === expiresAt) say(text.people.notResent);
+    else mailed(text.people.resent);
   });
   return (
     <Stack gap={4} component="article" aria-label={email}>

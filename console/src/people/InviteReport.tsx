@@ -2,6 +2,7 @@ import { Alert, Anchor, Button, Code, List, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useMe } from "../session/rights";
 import { type Text as Words, useText } from "../text";
+import { MailsKept } from "../ui/MailsKept";
 import { sentence } from "../ui/Problem";
 import type { Outcome } from "./invitation";
 
@@ -66,6 +67,7 @@ function Invited({ people }: { people: readonly Outcome[] }) {
           </List>
         </>
       )}
+      <MailsKept />
     </Alert>
   );
 }

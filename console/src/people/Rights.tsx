@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Badge, Button, Group, NativeSelect, Stack, Text, Title } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
@@ -20,7 +20,7 @@ export function Rights({ person }: { person: Person }) {
   const { text } = useText();
   const me = useMe();
   const owns = useOwns();
-  const { say, attempt } = useNotices();
+  const { mailed, attempt } = useNotices();
   const { data, error, again } = useAsk(Ask, { id: person.id });
   const resend = useChange(ResendInvitation);
   const [removing, setRemoving] = useState(false);
@@ -38,7 +38,7 @@ export function Rights({ person }: { person: Person }) {
           <Button renderRoot={(props) => <Link to="/keys/new" search={{ user: person.databaseId }} {...props} />} variant="default">{text.people.makeKey}</Button>
         )}
         {me.can("user.write") && !person.hasPassword && (
-          <Button variant="default" onClick={async () => (await attempt(() => resend({ input: { userId: person.id } }))) && say(text.people.resent)}>{text.people.resend}</Button>
+          <Button variant="default" onClick={async () => (await attempt(() => resend({ input: { userId: person.id } }))) && mailed(text.people.resent)}>{text.people.resend}</Button>
         )}
         {me.can("user.write") && person.databaseId !== me.user.databaseId && person.customers.nodes.length > 0 && (
           <Button variant="default" c="var(--mantine-color-error)" onClick={() => setRemoving(true)}>{text.people.remove}</Button>
@@ -86,17 +86,20 @@ function One({ permission: { id, disabled, role, application, account }, person 
   );
 }
 
-/** Takes somebody out of the company that they were shown in first. */
+/** Takes somebody out of a company: of several within reach, out of the one that is chosen. */
 function Remove({ person, had, close }: { person: Person; had: readonly Permission[]; close: () => void }) {
   const { text } = useText();
   const { offer } = useNotices();
   const navigate = useNavigate();
+  const me = useMe();
   const remove = useRemoval();
-  const [company, ...others] = person.customers.nodes;
+  const companies = person.customers.nodes;
+  const [id, choose] = useState((companies.find(({ id }) => id === me.customer.id) ?? companies[0]!).id);
+  const company = companies.find((one) => one.id === id);
   const submit = useSubmit(async () => {
     const undo = await remove(person, company!.id, had.filter(({ account }) => account.customer.id === company!.id));
     // Who belongs to no other company in sight is not there any more.
-    if (others.length === 0) await navigate({ to: "/people", search: true });
+    if (companies.length === 1) await navigate({ to: "/people", search: true });
     close();
     offer(text.people.removed(person.name || person.email, company!.name), undo);
   });
@@ -104,6 +107,12 @@ function Remove({ person, had, close }: { person: Person; had: readonly Permissi
     <Dialog title={text.people.removeTitle(person.name || person.email)} close={close}>
       <form onSubmit={submit.onSubmit}>
         <Stack>
+          {companies.length > 1 && (
+            <NativeSelect
+              label={text.people.removeFrom} value={id} data={companies.map(({ id, path }) => ({ value: id, label: path }))} data-autofocus
+              onChange={({ currentTarget: { value } }) => choose(value)}
+            />
+          )}
           <Text size="sm">{text.people.removeHint(company!.path)}</Text>
           <Problem error={submit.error} />
           <Group>

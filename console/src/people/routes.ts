@@ -10,12 +10,14 @@ const list = createRoute({
     company: typeof company === "number" ? company : undefined,
     password: password === "yes" || password === "no" ? password : undefined,
   }),
+  staticData: { needs: "user.read" },
   component: lazyRouteComponent(() => import("./People"), "People"),
 });
 
 const invite = createRoute({
   getParentRoute: () => list,
   path: "/invite",
+  staticData: { needs: "user.write" },
   component: lazyRouteComponent(() => import("./Invite"), "Invite"),
 });
 
@@ -36,6 +38,7 @@ const one = createRoute({
 const grant = createRoute({
   getParentRoute: () => list,
   path: "/$personId/grant",
+  staticData: { needs: "permission.write" },
   component: lazyRouteComponent(() => import("./Grant"), "Grant"),
 });
 
@@ -50,6 +53,7 @@ export const peopleRoutes = list.addChildren([invite, invitations, one, grant, p
 const roles = createRoute({
   getParentRoute: () => inside,
   path: "/roles",
+  staticData: { needs: "permission.read" },
   component: lazyRouteComponent(() => import("./Roles"), "Roles"),
 });
 
@@ -58,6 +62,7 @@ const newRole = createRoute({
   path: "/new",
   /** The role that it begins as a copy of. */
   validateSearch: ({ from }: Record<string, unknown>): { from?: number | undefined } => ({ from: typeof from === "number" ? from : undefined }),
+  staticData: { needs: "permission.write" },
   component: lazyRouteComponent(() => import("./CreateRole"), "CreateRole"),
 });
 

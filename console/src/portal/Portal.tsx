@@ -1,4 +1,4 @@
-import { Center, Loader, VisuallyHidden } from "@mantine/core";
+import { Center, VisuallyHidden } from "@mantine/core";
 import { Outlet } from "@tanstack/react-router";
 import { Canopy, GivenToken } from "canopy-client";
 import { type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from "react";
@@ -11,6 +11,7 @@ import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { useTitle } from "../ui/Page";
 import { Problem } from "../ui/Problem";
+import { Waiting } from "../ui/Waiting";
 import { BaseContext } from "../webhooks/base";
 import { currentToken, watchToken } from "./token";
 import "./portal.css";
@@ -63,10 +64,10 @@ function Frame({ children }: { children: ReactNode }) {
 function WithMe() {
   const { text } = useText();
   const { data, error, again } = useAsk(Me, {});
-  if (!data) return <Center mih="60dvh">{error ? <Problem error={error} again={again} /> : <Loader aria-label="…" />}</Center>;
+  if (!data) return <Center mih="60dvh">{error ? <Problem error={error} again={again} /> : <Waiting />}</Center>;
   if (!has(data.me, "webhook.read")) return <Told title={text.webhooks.portal.forbidden} hint={text.webhooks.portal.forbiddenHint} />;
   return (
-    <MeContext value={data.me}>
+    <MeContext value={{ ...data.me, lost: [] }}>
       <Outlet />
     </MeContext>
   );

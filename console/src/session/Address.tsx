@@ -2,6 +2,7 @@ import { Alert, Button, Stack, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { MailsKept } from "../ui/MailsKept";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
 import { CurrentPassword } from "./CurrentPassword";
@@ -24,7 +25,7 @@ export function Address() {
     <Stack gap="xs" component="section" aria-label={text.session.changeEmail}>
       <Title order={2} size="h4">{text.session.changeEmail}</Title>
       <Problem error={submit.rest("email", "password")} />
-      {sent && <Alert role="status">{text.session.emailSent(sent)}</Alert>}
+      {sent && <Alert role="status">{text.session.emailSent(sent)}<MailsKept /></Alert>}
       <form onSubmit={submit.onSubmit}>
         <Stack maw="24rem">
           <TextInput

@@ -8,6 +8,7 @@ import { useSubmit } from "../ui/useSubmit";
 import { Outside } from "./Outside";
 import { byBrowser } from "./passkey";
 import { arrived, session, wayIn } from "./session";
+import { useTyped } from "./typed";
 
 // The second factor that the platform asks for.
 const seconds: Record<string, "code" | "passkey"> = { otp_required: "code", passkey_required: "passkey" };
@@ -17,7 +18,7 @@ export function SignIn() {
   const { text } = useText();
   const { to, why, sso } = useSearch({ from: "/sign-in" });
   const navigate = useNavigate();
-  const [who, setWho] = useState({ email: "", password: "" });
+  const [who, setWho] = useState({ email: useTyped(), password: "" });
   const [otp, setOtp] = useState("");
   const [second, setSecond] = useState<"code" | "passkey">();
   // The address comes first: it may lead to a company's own sign-in. The password is asked for where it does not, and of who wants to use one.
@@ -35,6 +36,7 @@ export function SignIn() {
         ...who, ...(second === "code" && { otp: otp.replace(/\s/g, "") }), ...(second === "passkey" && { passkey: await byBrowser(() => session.passkey(), text) }),
       });
     } catch (error) {
+      if (error instanceof CanopyError && error.reason === "sso_required") setByPassword(false); // the address alone leads there
       const next = error instanceof CanopyError && seconds[error.reason ?? ""];
       if (!next) throw error;
       return setSecond(next);
@@ -52,6 +54,7 @@ export function SignIn() {
     if (sso === "in") void arrived().then(async (is) => { if (is) await navigate({ href: to ?? "/", replace: true }); });
   }, [sso, to, navigate]);
   const turnedAway = notLed ?? (sso === "in" ? undefined : sso);
+  const told = error?.reason && text.session.sso[error.reason];
   const refused = turnedAway && (text.session.sso[turnedAway] ?? text.session.ssoFailed);
 
   return (
@@ -60,7 +63,7 @@ export function SignIn() {
       {why === "customer_suspended" && !second && !error && <Alert color="yellow" role="status">{text.session.sso[why]}</Alert>}
       {why === "out" && !second && !error && <Alert color="gray" role="status">{text.session.signedOut}</Alert>}
       {refused && !error && <Alert color="red" role="alert">{refused}</Alert>}
-      {wrong ? <Alert color="red" role="alert">{wrong}</Alert> : <Problem error={error} />}
+      {wrong ? <Alert color="red" role="alert">{wrong}</Alert> : told ? <Alert color="red" role="alert">{told}</Alert> : <Problem error={error} />}
       <form onSubmit={submit.onSubmit}>
         <Stack>
           {second === "code" && (
@@ -93,7 +96,7 @@ export function SignIn() {
       </form>
       {second && <Other second={second} set={setSecond} />}
       {!second && (byPassword
-        ? <Anchor component={Link} to="/reset" size="sm">{text.session.forgot}</Anchor>
+        ? <Anchor component={Link} to="/reset" state={{ email: who.email }} size="sm">{text.session.forgot}</Anchor>
         : <Anchor component="button" type="button" size="sm" onClick={() => setByPassword(true)}>{text.session.usePassword}</Anchor>)}
     </Outside>
   );

@@ -1,7 +1,11 @@
 import { createContext, useContext } from "react";
 import type { MeResult } from "./session.gql";
 
-export type Me = MeResult["me"];
+/** Who is signed in. */
+export type Me = MeResult["me"] & {
+  /** What was taken away while something on the screen is not saved: it is shown as before. */
+  lost: readonly Right[];
+};
 
 type App = "tenant" | "assistant" | "builder";
 
@@ -44,9 +48,16 @@ export function rightsIn(application: string): Right[] {
 
 export const MeContext = createContext<Me | null>(null);
 
+interface Rights {
+  /** Whether something is shown. */
+  can: (right: Right) => boolean;
+  /** Whether it can be done, and was not taken away meanwhile. */
+  still: (right: Right) => boolean;
+}
+
 /** Who is signed in, as what, and what they may do. */
-export function useMe(): Me & { can: (right: Right) => boolean } {
+export function useMe(): Me & Rights {
   const me = useContext(MeContext);
   if (!me) throw new Error("useMe is for what is inside the shell");
-  return { ...me, can: (right) => has(me, right) };
+  return { ...me, can: (right) => has(me, right), still: (right) => has(me, right) && !me.lost.includes(right) };
 }

@@ -53,6 +53,21 @@ export async function arrived(): Promise<boolean> {
   return open;
 }
 
+/**
+ * Goes on in a company with a session that was begun in another tab, where it is of the one who was here before; tells whether it is.
+ * Somebody else begins at the first page.
+ */
+export async function goOn(customerId: number, same: () => Promise<boolean>): Promise<boolean> {
+  if (!await session.resume()) return false;
+  if (!await same()) {
+    location.assign("/console/");
+    return false;
+  }
+  if (session.customerId !== customerId) await session.switchTo(customerId);
+  become({ state: "in", customerId });
+  return true;
+}
+
 let resumed: Promise<void> | undefined;
 
 /** Tells whether somebody is signed in, after a look for a session that is open already; or why that one does not open, such as customer_suspended. */

@@ -63,6 +63,18 @@ function chosen(): string {
   }
 }
 
+/** Everything that the console says, in each language: for who looks for something by a name of another one. Only the present one, as long as the others are loaded. */
+export function useEveryText(): readonly Text[] {
+  const { text } = useText();
+  const [loaded, setLoaded] = useState<readonly Text[]>([text]);
+  useEffect(() => {
+    let over = false;
+    Promise.all(Object.values(load).map((one) => one().catch(() => en))).then((all) => void (over || setLoaded(all)));
+    return () => void (over = true);
+  }, []);
+  return loaded;
+}
+
 /** What the console says, how it writes numbers and times, and in which language. */
 export function useText(): Spoken {
   const spoken = useContext(TextContext);

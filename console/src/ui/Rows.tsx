@@ -5,6 +5,8 @@ export interface RowsProps {
   /** What a screen reader calls the list. */
   label: string;
   count: number;
+  /** The row that the keyboard begins at; the first one otherwise. */
+  begin?: number;
   /** There are rows beyond those; one that says so is shown at the end. */
   more: boolean;
   /** Pixels. */
@@ -25,10 +27,10 @@ export interface RowsProps {
 }
 
 /** A list of any length, of which only the rows that are seen exist. The list has the focus, and tells which row is the active one. */
-export function Rows({ label, count, more, height = 44, render, keyOf, onShow, onOpen, isOpen, onKey, tree }: RowsProps) {
+export function Rows({ label, count, begin = 0, more, height = 44, render, keyOf, onShow, onOpen, isOpen, onKey, tree }: RowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
-  const [active, setActive] = useState(0);
+  const [active, setActive] = useState(begin);
   const virtual = useVirtualizer({
     count: count + (more ? 1 : 0),
     getScrollElement: () => scroller.current,

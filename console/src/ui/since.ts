@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { createContext, useContext, useMemo } from "react";
 
 /** How far back a list goes, in hours. */
 export const times = { hour: 1, day: 24, week: 168 } as const;
@@ -21,7 +21,17 @@ export function useSince(time: Time | undefined): string | null {
   return useMemo(() => (time ? hoursAgo(times[time]) : null), [time]);
 }
 
-/** The moment a day before the component came. */
+/** The moment of `useDayAgo` for screens beside each other: what one of them hears then stands in the other as well. */
+export const DayAgo = createContext<string | undefined>(undefined);
+
+/** The moment a day before the component came, or the screen that it is on. */
 export function useDayAgo(): string {
-  return useMemo(() => hoursAgo(24), []);
+  const shared = useContext(DayAgo);
+  const own = useMemo(() => hoursAgo(24), []);
+  return shared ?? own;
+}
+
+/** A moment as a field for times has it: of this place's clock, to the minute. */
+export function local(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * minute).toISOString().slice(0, 16);
 }

@@ -1,5 +1,6 @@
 import { CanopyError } from "canopy-client";
 import { type FormEvent, useEffect, useRef, useState } from "react";
+import { sent } from "./unsaved";
 
 export interface Submit {
   /** For the form. */
@@ -41,6 +42,7 @@ export function useSubmit(work: () => Promise<void>): Submit {
       setError(undefined);
       try {
         await work();
+        sent(form.current);
       } catch (why) {
         if (!(why instanceof CanopyError)) throw why;
         setError(why);

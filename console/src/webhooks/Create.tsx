@@ -7,6 +7,7 @@ import { SidePanel } from "../ui/SidePanel";
 import { useBase } from "./base";
 import { DestinationForm } from "./Form";
 import type { DestinationsSearch } from "./address";
+import { verifyingAt } from "./ownMachine";
 import { CreateDestination } from "./webhooks.gql";
 
 /** Adds a destination, and shows its secret. */
@@ -16,13 +17,16 @@ export function Create() {
   const navigate = useNavigate();
   const { company }: DestinationsSearch = useSearch({ strict: false });
   const create = useChange(CreateDestination);
-  const [made, setMade] = useState<{ secret: string; destinationId: string }>();
+  const [made, setMade] = useState<{ secret: string; url: string; destinationId: string }>();
+  // A receiver on one's own machine learns the secret by a command.
+  const command = made && verifyingAt(made.url, made.secret);
+  const verifying = command ? [[text.webhooks.ownMachineVerify, command] as const] : [];
   const close = () => navigate({ to: `${base}/destinations`, search: true });
   return (
     <SidePanel title={made ? text.webhooks.added : text.webhooks.add} close={close}>
       {made ? (
         <ShownOnce
-          title={text.webhooks.secretTitle} hint={text.webhooks.secretOnce} values={[[text.webhooks.secret, made.secret]]} kept={text.ui.secretKept}
+          title={text.webhooks.secretTitle} hint={text.webhooks.secretOnce} values={[[text.webhooks.secret, made.secret], ...verifying]} kept={text.ui.secretKept}
           done={() => void navigate({ to: `${base}/destinations/$destinationId`, params: { destinationId: made.destinationId }, search: true })}
         />
       ) : (
@@ -30,7 +34,7 @@ export function Create() {
           of={{ url: "", name: "", events: null, signing: "SPEC" }} word={text.webhooks.addButton} close={close}
           save={async (fields) => {
             const { createWebhookDestination } = await create({ input: { ...fields, customerId: company ?? null } });
-            setMade({ secret: createWebhookDestination!.secret, destinationId: String(createWebhookDestination!.destination!.databaseId) });
+            setMade({ secret: createWebhookDestination!.secret, url: fields.url, destinationId: String(createWebhookDestination!.destination!.databaseId) });
           }}
         />
       )}

@@ -14,7 +14,7 @@ import { useBase } from "./base";
 import { Head } from "./Head";
 import type { DestinationsSearch } from "./address";
 import { State, stateOf } from "./State";
-import { useDayAgo } from "../ui/since";
+import { DayAgo, useDayAgo } from "../ui/since";
 import { Destinations as Ask } from "./webhooks.gql";
 
 /** Where a company has its events delivered to, with how that goes. */
@@ -24,14 +24,18 @@ export function Destinations() {
   const base = useBase();
   const navigate = useNavigate();
   const search: DestinationsSearch = useSearch({ strict: false });
+  const since = useDayAgo();
   return (
     <div className="split broad">
       <div className="list">
-        <Head at="destinations">{me.can("webhook.write") && <><ToDeleted /><Add>{text.webhooks.add}</Add></>}</Head>
+        <Head at="destinations">
+          {base === "/webhooks" && me.can("key.write") && <Button variant="default" component={Link} to="/webhooks/destinations/portal-link" search={true as never}>{text.webhooks.portalLink.title}</Button>}
+          {me.can("webhook.write") && <><ToDeleted /><Add>{text.webhooks.add}</Add></>}
+        </Head>
         {search.company !== undefined && <Group><CompanyPill id={search.company} back={text.webhooks.ownCompany} remove={() => navigate({ to: `${base}/destinations` })} /></Group>}
-        <List company={search.company} />
+        <List company={search.company} since={since} />
       </div>
-      <Outlet />
+      <DayAgo value={since}><Outlet /></DayAgo>
     </div>
   );
 }
@@ -49,12 +53,11 @@ function Add({ children }: { children: string }) {
   );
 }
 
-function List({ company }: { company: number | undefined }) {
+function List({ company, since }: { company: number | undefined; since: string }) {
   const { text, format } = useText();
   const me = useMe();
   const base = useBase();
   const navigate = useNavigate();
-  const since = useDayAgo();
   const { destinationId } = useParams({ strict: false });
   const pages = usePages(Ask, { customerId: company ?? null, since }, ({ webhookDestinations }) => webhookDestinations);
   const onShow = useCallback((first: number, last: number) => pages.show(first, last), [pages]);

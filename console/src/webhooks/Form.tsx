@@ -1,4 +1,4 @@
-import { Button, Checkbox, Fieldset, Radio, Skeleton, Stack, TextInput } from "@mantine/core";
+import { Anchor, Button, Checkbox, Fieldset, Radio, Skeleton, Stack, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
 import "@mantine/core/styles/Radio.css";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { useText } from "../text";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
+import { useBase } from "./base";
 import { OwnMachine } from "./OwnMachine";
 import { Catalog } from "./webhooks.gql";
 
@@ -21,6 +22,8 @@ export interface DestinationFields {
 /** The form of a destination, be it a new one or one that is changed. */
 export function DestinationForm({ of, word, save, close }: { of: DestinationFields; word: string; save: (fields: DestinationFields) => Promise<void>; close: () => void }) {
   const { text } = useText();
+  const base = useBase();
+  const [own, setOwn] = useState(false);
   const [form, setForm] = useState(of);
   const [chosen, setChosen] = useState<readonly string[]>(of.events ?? []);
   const none = form.events !== null && chosen.length === 0;
@@ -33,7 +36,8 @@ export function DestinationForm({ of, word, save, close }: { of: DestinationFiel
           label={text.webhooks.url} description={text.webhooks.urlHint} placeholder="https://example.com/hooks" type="url" required withAsterisk={false} error={submit.fault("url")}
           value={form.url} onChange={({ currentTarget: { value } }) => setForm({ ...form, url: value })}
         />
-        <OwnMachine why={submit.fault("url")} />
+        {own || submit.fault("url") || base === "/portal" ? <OwnMachine why={submit.fault("url")} asked={own} />
+          : <Anchor component="button" type="button" size="sm" w="fit-content" onClick={() => setOwn(true)}>{text.webhooks.ownMachineAsked}</Anchor>}
         <TextInput
           label={text.webhooks.name} description={text.ui.optional} error={submit.fault("name")}
           value={form.name} onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })}

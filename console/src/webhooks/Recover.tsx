@@ -6,6 +6,7 @@ import { useText } from "../text";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
+import { local } from "../ui/since";
 import { useSubmit } from "../ui/useSubmit";
 import { useDestination } from "./useDestination";
 import { Recover as Ask } from "./webhooks.gql";
@@ -43,9 +44,4 @@ export function Recover() {
       </form>
     </SidePanel>
   );
-}
-
-/** A moment as the field has it: of this place's clock, to the minute. */
-function local(at: Date): string {
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -44,13 +44,14 @@ export function screensBelow<P extends AnyRoute>(parent: P) {
       },
     }),
     destinations.addChildren([
-      createRoute({ getParentRoute: () => destinations, path: "/new", component: lazyRouteComponent(() => import("./Create"), "Create") }),
+      createRoute({ getParentRoute: () => destinations, path: "/new", staticData: { needs: "webhook.write" }, component: lazyRouteComponent(() => import("./Create"), "Create") }),
+      createRoute({ getParentRoute: () => destinations, path: "/portal-link", staticData: { needs: "key.write" }, component: lazyRouteComponent(() => import("./MakePortalLink"), "MakePortalLink") }),
       createRoute({ getParentRoute: () => destinations, path: "/deleted", component: lazyRouteComponent(() => import("./DeletedDestinations"), "DeletedDestinations") }),
       createRoute({ getParentRoute: () => destinations, path: "/$destinationId", component: lazyRouteComponent(() => import("./Destination"), "Destination") }),
-      createRoute({ getParentRoute: () => destinations, path: "/$destinationId/edit", component: lazyRouteComponent(() => import("./Edit"), "Edit") }),
-      createRoute({ getParentRoute: () => destinations, path: "/$destinationId/secret", component: lazyRouteComponent(() => import("./Rotate"), "Rotate") }),
+      createRoute({ getParentRoute: () => destinations, path: "/$destinationId/edit", staticData: { needs: "webhook.write" }, component: lazyRouteComponent(() => import("./Edit"), "Edit") }),
+      createRoute({ getParentRoute: () => destinations, path: "/$destinationId/secret", staticData: { needs: "webhook.write" }, component: lazyRouteComponent(() => import("./Rotate"), "Rotate") }),
       createRoute({ getParentRoute: () => destinations, path: "/$destinationId/verify", component: lazyRouteComponent(() => import("./Verify"), "Verify") }),
-      createRoute({ getParentRoute: () => destinations, path: "/$destinationId/recover", component: lazyRouteComponent(() => import("./Recover"), "Recover") }),
+      createRoute({ getParentRoute: () => destinations, path: "/$destinationId/recover", staticData: { needs: "webhook.write" }, component: lazyRouteComponent(() => import("./Recover"), "Recover") }),
     ]),
     deliveries.addChildren([
       createRoute({ getParentRoute: () => deliveries, path: "/$deliveryId", component: lazyRouteComponent(() => import("./Delivery"), "Delivery") }),
@@ -61,6 +62,6 @@ export function screensBelow<P extends AnyRoute>(parent: P) {
   ] as const;
 }
 
-const area = createRoute({ getParentRoute: () => inside, path: "/webhooks" });
+const area = createRoute({ getParentRoute: () => inside, path: "/webhooks", staticData: { needs: "webhook.read" } });
 
 export const webhookRoutes = area.addChildren(screensBelow(area));

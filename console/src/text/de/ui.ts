@@ -39,6 +39,7 @@ export const ui: Text["ui"] = {
   yes: "Ja",
   no: "Nein",
   time: "Zeit",
+  mailsKept: "Diese Plattform ist zum Entwickeln und verschickt keine Mail. Jede ist eine Datei, und ihr Link steht im Log von canopy dev:",
   anyTime: "Jederzeit",
   times: { hour: "Letzte Stunde", day: "Letzte 24 Stunden", week: "Letzte 7 Tage" },
 };

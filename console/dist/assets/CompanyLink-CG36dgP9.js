@@ -1,1 +1,0 @@
-import{F as e,K as t}from"./index-NSKjN8f7.js";import{t as n}from"./react-BNCMh3YF.js";var r=n();function i({company:n}){return n&&(0,r.jsx)(t,{component:e,to:`/companies/${n.databaseId}`,size:`sm`,td:`underline`,children:n.name})}export{i as t};

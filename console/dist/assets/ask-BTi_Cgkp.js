@@ -1,1 +1,0 @@
-import{S as e}from"./index-NSKjN8f7.js";function t(t,n){return e.http.send(t,{method:`POST`,headers:{"Content-Type":`application/json`},body:JSON.stringify(n),repeat:`refused`,read:async()=>void 0})}export{t};

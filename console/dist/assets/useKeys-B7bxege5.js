@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Cd52rowP.js";import{i as t}from"./keys.gql-0GlakTAT.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
