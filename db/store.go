@@ -80,7 +80,7 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 	if err := do(within); err != nil {
 		return err
 	}
-	span := trace(ctx, "COMMIT")
+	span := traceText(ctx, "COMMIT")
 	err = translate(ctx, tx.Commit())
 	span.end(err)
 	s.noteReached(ctx, err)
@@ -159,7 +159,7 @@ func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
 		return err
 	}
 	defer leave()
-	span := trace(ctx, statements[q])
+	span := trace(ctx, q)
 	err = translate(ctx, s.run().GetContext(ctx, dst, statements[q], args...))
 	span.end(err)
 	return err
@@ -167,7 +167,7 @@ func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
 
 // list reads all rows into dst, a pointer to a slice.
 func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
-	span := trace(ctx, statements[q])
+	span := trace(ctx, q)
 	err := s.read(ctx, onlyRead()[q], dst, func(ctx context.Context, from runner) error {
 		return from.SelectContext(ctx, dst, statements[q], args...)
 	})
@@ -177,7 +177,7 @@ func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
 
 // composed reads all rows of a statement that was put together for what is asked into dst, a pointer to a slice.
 func (s *Store) composed(ctx context.Context, dst any, text string, args ...any) error {
-	span := trace(ctx, text)
+	span := traceText(ctx, text)
 	err := s.read(pgconn.Composed(ctx), true, dst, func(ctx context.Context, from runner) error { return from.SelectContext(ctx, dst, text, args...) })
 	span.end(err)
 	return err
@@ -190,7 +190,7 @@ func (s *Store) exec(ctx context.Context, q query, args ...any) (n int64, err er
 		return 0, err
 	}
 	defer leave()
-	span := trace(ctx, statements[q])
+	span := trace(ctx, q)
 	defer func() { span.end(err) }()
 	res, err := s.run().ExecContext(ctx, statements[q], args...)
 	if err != nil {
@@ -223,7 +223,7 @@ func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, 
 
 // eachRow gives the rows of a statement as they come.
 func (s *Store) eachRow(ctx context.Context, each func(*sqlx.Rows) error, q query, args ...any) error {
-	span := trace(ctx, statements[q])
+	span := trace(ctx, q)
 	w := walk{each: each, text: statements[q], args: args}
 	done, err := s.atReplica(ctx, onlyRead()[q], w.fresh, w.over)
 	if !done {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lib/pq"
@@ -18,18 +19,27 @@ const slowStatement = 10 * time.Millisecond
 
 // traced is a statement that runs, as a span where any are told.
 type traced struct {
-	above telemetry.Span
-	text  string
-	begun time.Time
+	above         telemetry.Span
+	text, summary string
+	begun         time.Time
 }
 
-// trace begins the span of a statement. Its arguments are nobody's business.
-func trace(ctx context.Context, text string) traced {
+// trace begins the span of a statement of this package. Its arguments are nobody's business.
+func trace(ctx context.Context, q query) traced {
 	above := telemetry.Above(ctx)
 	if !above.Tells() {
 		return traced{}
 	}
-	return traced{above, text, time.Now()}
+	return traced{above, statements[q], summaryOf(q), above.Now()}
+}
+
+// traceText begins the span of another statement.
+func traceText(ctx context.Context, text string) traced {
+	above := telemetry.Above(ctx)
+	if !above.Tells() {
+		return traced{}
+	}
+	return traced{above, text, summary(text), above.Now()}
 }
 
 // end ends the span. That there is no such row is an answer.
@@ -40,11 +50,13 @@ func (t traced) end(err error) {
 	if errors.Is(err, ErrNoRows) {
 		err = nil
 	}
-	about := []telemetry.Attribute{telemetry.Text("db.system.name", "postgresql"), telemetry.Text("db.query.text", t.text)}
-	if time.Since(t.begun) <= slowStatement {
-		about = about[:1]
+	took := time.Since(t.begun)
+	about := [2]telemetry.Attribute{telemetry.Text("db.system.name", "postgresql"), telemetry.Text("db.query.text", t.text)}
+	told := about[:]
+	if took <= slowStatement {
+		told = about[:1]
 	}
-	t.above.Took(summary(t.text), telemetry.Client, t.begun, err, about...)
+	t.above.Took(t.summary, telemetry.Client, t.begun, took, err, told...)
 }
 
 // setTrace has what a transaction writes lead to where it belongs.
@@ -57,8 +69,22 @@ func (s *Store) setTrace(ctx context.Context) error {
 	return translate(ctx, err)
 }
 
+// known are the summaries of this package's own statements, as far as they were asked for.
+var known = sync.OnceValue(func() []atomic.Pointer[string] { return make([]atomic.Pointer[string], len(statements)) })
+
+// summaryOf is summary of a statement of this package, found by its number.
+func summaryOf(q query) string {
+	at := &known()[q]
+	if of := at.Load(); of != nil {
+		return *of
+	}
+	of := summarise(statements[q])
+	at.Store(&of)
+	return of
+}
+
 var (
-	summaries sync.Map // of texts: there are only so many statements, and ways to put them together
+	summaries sync.Map // of texts that were put together: there are only so many ways to
 	written   = regexp.MustCompile(`(?i)\b(INSERT)\s+INTO\s+([a-z_]+)|\b(UPDATE)\s+([a-z_]+)\s+(?:[a-z]+\s+)?SET\b|\b(DELETE)\s+FROM\s+([a-z_]+)`)
 	read      = regexp.MustCompile(`(?i)\bFROM\s+([a-z_]+)`)
 )

@@ -27,16 +27,17 @@ func (traces) InterceptResponse(ctx context.Context, next graphql.ResponseHandle
 		return next(ctx)
 	}
 	oc := graphql.GetOperationContext(ctx)
-	kind, name := ast.Operation("document"), operationNameOf(oc)
+	kind := ast.Operation("document")
 	if oc.Operation != nil {
 		kind = oc.Operation.Operation
 	}
-	web.TellOperation(ctx, string(kind)+" "+name)
+	name := string(kind) + " " + operationNameOf(oc)
+	web.TellOperation(ctx, name)
 	report, counted := oc.Stats.GetExtension(costExtension).(*CostReport)
 	if counted {
 		web.TellCost(ctx, report.Requested)
 	}
-	ctx, span := telemetry.Begin(ctx, string(kind)+" "+name, telemetry.Internal, telemetry.Text("graphql.operation.type", string(kind)))
+	ctx, span := telemetry.Begin(ctx, name, telemetry.Internal, telemetry.Text("graphql.operation.type", string(kind)))
 	response := next(ctx)
 	if span.Tells() && counted {
 		span.Set(telemetry.Number("canopy.cost", int64(report.Requested)))

@@ -70,15 +70,18 @@ func (c *Collected) Fields(oc *graphql.OperationContext, sel ast.SelectionSet, t
 // slow is from which time on the resolver of a field has a span of its own.
 const slow = time.Millisecond
 
+// started is where the time that a field takes is counted from: that costs half of what it costs to know what time it is.
+var started = time.Now()
+
 // timed resolves a field, and tells of it where spans are told and it takes long. What is read from a row by itself takes no time.
 func timed(ctx context.Context, fc *graphql.FieldContext, resolve func(context.Context) (any, error)) (any, error) {
 	if !telemetry.Living() || !fc.IsMethod && !fc.IsResolver {
 		return resolve(ctx)
 	}
-	begun := time.Now()
+	begun := time.Since(started)
 	value, err := resolve(ctx)
-	if time.Since(begun) > slow {
-		telemetry.Above(ctx).Took("resolve "+fc.Object+"."+fc.Field.Name, telemetry.Internal, begun, err)
+	if took := time.Since(started) - begun; took > slow {
+		telemetry.Above(ctx).Took("resolve "+fc.Object+"."+fc.Field.Name, telemetry.Internal, time.Now().Add(-took), took, err)
 	}
 	return value, err
 }

@@ -64,7 +64,7 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		mux.Handle(monitoring.Root+"/", guard.Guard(dashboard))
 		mux.Handle("GET "+monitoring.Root, http.RedirectHandler(monitoring.Root+"/", http.StatusSeeOther))
 	}
-	return web.Chain(web.Routed(mux), web.Identify(p.Config.TrustedProxies), web.Trace(p.telemetry, probed...), measure,
+	return web.Chain(web.Routed(mux), web.Trace(p.telemetry, probed...), web.Identify(p.Config.TrustedProxies), measure,
 		web.AccessLog(p.Log, probed...), web.Recover(p.Log, rest.Failed),
 		web.Bare(p.Config.PublicURL.Scheme == "https"), web.CORS(origins), web.NoStore,
 		web.CleanPaths(rest.NotFound)), nil

@@ -24,20 +24,26 @@ func (hook) DialHook(next redis.DialHook) redis.DialHook {
 
 func (hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		above, begun := telemetry.Above(ctx), time.Now()
-		err := next(ctx, cmd)
-		if above.Tells() {
-			above.Took("redis "+cmd.Name(), telemetry.Client, begun, fault(err), telemetry.Text("db.system.name", "redis"))
+		above := telemetry.Above(ctx)
+		if !above.Tells() {
+			return next(ctx, cmd)
 		}
+		begun := above.Now()
+		err := next(ctx, cmd)
+		above.Took("redis "+cmd.Name(), telemetry.Client, begun, time.Since(begun), fault(err), telemetry.Text("db.system.name", "redis"))
 		return err
 	}
 }
 
 func (hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		above, begun := telemetry.Above(ctx), time.Now()
+		above := telemetry.Above(ctx)
+		if !above.Tells() {
+			return next(ctx, cmds)
+		}
+		begun := above.Now()
 		err := next(ctx, cmds)
-		above.Took("redis pipeline", telemetry.Client, begun, fault(err), telemetry.Text("db.system.name", "redis"), telemetry.Number("db.operation.batch.size", int64(len(cmds))))
+		above.Took("redis pipeline", telemetry.Client, begun, time.Since(begun), fault(err), telemetry.Text("db.system.name", "redis"), telemetry.Number("db.operation.batch.size", int64(len(cmds))))
 		return err
 	}
 }

@@ -29,9 +29,28 @@ const (
 	flagSampled, flagKnown, flagRemote = 1, 0x100, 0x200
 )
 
-// appendSpan writes a span as a member of ScopeSpans. within is room for what is written meanwhile, and comes back as it has grown.
-func appendSpan(to, within []byte, s *span, ended time.Time, longest int) (_, _ []byte) {
-	b := within[:0]
+// The bytes of members of one length, with their tags.
+const (
+	sizeOfTraceID, sizeOfSpanID, sizeOfTime, sizeOfFlags = 2 + 16, 2 + 8, 1 + 8, 2 + 4
+	sizeOfCode                                           = 1 + 1
+)
+
+// appendSpan writes a span as a member of ScopeSpans.
+func appendSpan(b []byte, s *span, ended time.Time) []byte {
+	name, why := clean(s.name, -1), clean(s.why, -1)
+	status := sizeOfCode
+	if why != "" {
+		status += protowire.SizeTag(fieldMessage) + protowire.SizeBytes(len(why))
+	}
+	size := sizeOfTraceID + sizeOfSpanID + protowire.SizeTag(fieldName) + protowire.SizeBytes(len(name)) +
+		protowire.SizeTag(fieldKind) + protowire.SizeVarint(uint64(s.kind)) + 2*sizeOfTime + len(s.attributes) + sizeOfFlags
+	if s.parent.IsValid() {
+		size += sizeOfSpanID
+	}
+	if s.failed {
+		size += protowire.SizeTag(fieldStatus) + protowire.SizeBytes(status)
+	}
+	b = protowire.AppendVarint(protowire.AppendTag(b, fieldSpans, protowire.BytesType), uint64(size))
 	b = protowire.AppendBytes(protowire.AppendTag(b, fieldTraceID, protowire.BytesType), s.trace[:])
 	b = protowire.AppendBytes(protowire.AppendTag(b, fieldSpanID, protowire.BytesType), s.id[:])
 	flags := uint32(flagSampled | flagKnown)
@@ -41,27 +60,27 @@ func appendSpan(to, within []byte, s *span, ended time.Time, longest int) (_, _ 
 	if s.remote {
 		flags |= flagRemote
 	}
-	b = appendText(b, fieldName, s.name, -1)
+	b = protowire.AppendString(protowire.AppendTag(b, fieldName, protowire.BytesType), name)
 	b = protowire.AppendVarint(protowire.AppendTag(b, fieldKind, protowire.VarintType), uint64(s.kind))
 	b = protowire.AppendFixed64(protowire.AppendTag(b, fieldBegun, protowire.Fixed64Type), uint64(s.begun.UnixNano()))
 	b = protowire.AppendFixed64(protowire.AppendTag(b, fieldEnded, protowire.Fixed64Type), uint64(ended.UnixNano()))
-	for i := range s.attributes {
-		b = appendAttribute(b, &s.attributes[i], longest)
-	}
+	b = append(b, s.attributes...)
 	if s.failed {
-		why := clean(s.why, -1)
-		size := protowire.SizeTag(fieldCode) + protowire.SizeVarint(statusError)
-		if why != "" {
-			size += protowire.SizeTag(fieldMessage) + protowire.SizeBytes(len(why))
-		}
-		b = protowire.AppendVarint(protowire.AppendTag(b, fieldStatus, protowire.BytesType), uint64(size))
+		b = protowire.AppendVarint(protowire.AppendTag(b, fieldStatus, protowire.BytesType), uint64(status))
 		if why != "" {
 			b = protowire.AppendString(protowire.AppendTag(b, fieldMessage, protowire.BytesType), why)
 		}
 		b = protowire.AppendVarint(protowire.AppendTag(b, fieldCode, protowire.VarintType), statusError)
 	}
-	b = protowire.AppendFixed32(protowire.AppendTag(b, fieldFlags, protowire.Fixed32Type), flags)
-	return protowire.AppendBytes(protowire.AppendTag(to, fieldSpans, protowire.BytesType), b), b
+	return protowire.AppendFixed32(protowire.AppendTag(b, fieldFlags, protowire.Fixed32Type), flags)
+}
+
+// appendAttributes writes attributes as members of Span.
+func appendAttributes(b []byte, attributes []Attribute, longest int) []byte {
+	for i := range attributes {
+		b = appendAttribute(b, &attributes[i], longest)
+	}
+	return b
 }
 
 func appendAttribute(b []byte, a *Attribute, longest int) []byte {
@@ -82,10 +101,6 @@ func appendAttribute(b []byte, a *Attribute, longest int) []byte {
 		return protowire.AppendString(protowire.AppendTag(b, fieldText, protowire.BytesType), text)
 	}
 	return protowire.AppendVarint(protowire.AppendTag(b, a.kind, protowire.VarintType), uint64(a.number))
-}
-
-func appendText(b []byte, field protowire.Number, text string, longest int) []byte {
-	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), clean(text, longest))
 }
 
 // clean is a text as protobuf takes it, cut where it is longer than it may be.

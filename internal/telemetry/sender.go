@@ -19,7 +19,8 @@ import (
 type sender struct {
 	spanSettings
 	client otlptrace.Client
-	about  *resource.Resource
+	about  *resourcepb.Resource
+	schema string
 
 	mu sync.Mutex
 	// open is the batch that is being filled, full are those that wait behind it; spare is the room of one that is sent.
@@ -28,7 +29,6 @@ type sender struct {
 	spare []byte
 	// waiting counts the spans of all of them, and of the one that is being sent.
 	waiting int
-	within  []byte
 
 	wake, stop chan struct{}
 	done       chan struct{}
@@ -44,7 +44,7 @@ func newSender(ctx context.Context, s spanSettings, client otlptrace.Client, abo
 	if err := client.Start(ctx); err != nil {
 		return nil, err
 	}
-	x := &sender{spanSettings: s, client: client, about: about, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	x := &sender{spanSettings: s, client: client, about: &resourcepb.Resource{Attributes: told(about)}, schema: about.SchemaURL(), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go x.run()
 	return x, nil
 }
@@ -52,15 +52,17 @@ func newSender(ctx context.Context, s spanSettings, client otlptrace.Client, abo
 // add takes a span that has ended. It is dropped where too many wait.
 func (x *sender) add(s *span, ended time.Time) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.waiting >= x.queue {
-		return
+	full := false
+	if x.waiting < x.queue {
+		x.open.spans = appendSpan(x.open.spans, s, ended)
+		x.open.n++
+		x.waiting++
+		if full = x.open.n >= x.batch; full {
+			x.close()
+		}
 	}
-	x.open.spans, x.within = appendSpan(x.open.spans, x.within, s, ended, x.longest)
-	x.open.n++
-	x.waiting++
-	if x.open.n >= x.batch {
-		x.close()
+	x.mu.Unlock()
+	if full {
 		select {
 		case x.wake <- struct{}{}:
 		default:
@@ -129,7 +131,7 @@ func (x *sender) next() (b batch) {
 func (x *sender) message(b batch) *tracepb.ResourceSpans {
 	of := &tracepb.ScopeSpans{Scope: &commonpb.InstrumentationScope{Name: scope}}
 	of.ProtoReflect().SetUnknown(b.spans)
-	return &tracepb.ResourceSpans{Resource: &resourcepb.Resource{Attributes: told(x.about)}, ScopeSpans: []*tracepb.ScopeSpans{of}, SchemaUrl: x.about.SchemaURL()}
+	return &tracepb.ResourceSpans{Resource: x.about, ScopeSpans: []*tracepb.ScopeSpans{of}, SchemaUrl: x.schema}
 }
 
 // told are the attributes of a resource.

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// HeaderTraceparent leads from one process to the next (W3C Trace Context).
-const HeaderTraceparent = "traceparent"
+// HeaderTraceparent leads from one process to the next (W3C Trace Context); it is written as http.Header keeps it.
+const HeaderTraceparent = "Traceparent"
 
 // Kind is what a span stands for.
 type Kind = trace.SpanKind
@@ -52,22 +52,40 @@ func Yes(name string, value bool) Attribute {
 	return a
 }
 
-// span is under way.
+// span is under way. It is the context of what goes on below it, too, so that both are one piece of memory; one that is told when it is
+// over has none.
 type span struct {
+	context.Context
 	to         *sender
 	trace      trace.TraceID
 	id, parent trace.SpanID
 	// remote tells that parent is of another process.
-	remote bool
-	name   string
-	kind   Kind
-	begun  time.Time
-	failed bool
-	why    string
+	remote, failed bool
+	kind           Kind
+	name, why      string
+	begun          time.Time
+	// attributes are kept as they are sent, in first as long as they fit.
+	attributes []byte
+	first      [enough]byte
+}
 
-	attributes []Attribute
-	// first is where the first attributes are kept.
-	first [6]Attribute
+// enough is how many bytes the attributes of a request have, mostly.
+const enough = 232
+
+// Value gives the span to Above.
+func (s *span) Value(key any) any {
+	if key == (above{}) {
+		return s
+	}
+	return s.Context.Value(key)
+}
+
+// set adds attributes.
+func (s *span) set(attributes []Attribute) {
+	if s.attributes == nil {
+		s.attributes = s.first[:0]
+	}
+	s.attributes = appendAttributes(s.attributes, attributes, s.to.longest)
 }
 
 // Span is a span that may be none: then nothing comes of what it is told. One goroutine at a time tells it, and ends it once.
@@ -79,7 +97,7 @@ func (s Span) Tells() bool { return s.span != nil }
 // Set adds attributes.
 func (s Span) Set(attributes ...Attribute) {
 	if s.span != nil {
-		s.span.attributes = append(s.span.attributes, attributes...)
+		s.span.set(attributes)
 	}
 }
 
@@ -105,27 +123,31 @@ func (s Span) End(err error) {
 	if err != nil {
 		s.span.failed = true
 	}
-	s.span.to.add(s.span, s.span.begun.Add(time.Since(s.span.begun)))
+	s.span.to.add(s.span, s.Now())
 }
 
+// Now is the time by the clock of a span that tells: what lies below the span of a request goes by that one's, so that it is read once.
+func (s Span) Now() time.Time { return s.span.begun.Add(time.Since(s.span.begun)) }
+
 // Took tells of something below the span that has begun at a moment, is over, and had nothing below it.
-func (s Span) Took(name string, kind Kind, begun time.Time, err error, attributes ...Attribute) {
+func (s Span) Took(name string, kind Kind, begun time.Time, took time.Duration, err error, attributes ...Attribute) {
 	if s.span == nil {
 		return
 	}
+	var room [enough]byte // beside the span, which stays on the stack, too
 	below := span{trace: s.span.trace, id: newSpanID(), parent: s.span.id, name: name, kind: kind, begun: begun, failed: err != nil}
-	below.attributes = append(below.first[:0], attributes...)
-	s.span.to.add(&below, begun.Add(time.Since(begun)))
+	below.attributes = appendAttributes(room[:0], attributes, s.span.to.longest)
+	s.span.to.add(&below, begun.Add(took))
 }
 
 // above is where a context keeps its span.
 type above struct{}
 
 // begin begins a span that is that of a context from then on.
-func (x *sender) begin(ctx context.Context, s *span, attributes []Attribute) (context.Context, Span) {
-	s.to, s.id, s.begun = x, newSpanID(), time.Now()
-	s.attributes = append(s.first[:0], attributes...)
-	return context.WithValue(ctx, above{}, s), Span{s}
+func (x *sender) begin(ctx context.Context, s *span, begun time.Time, attributes []Attribute) (context.Context, Span) {
+	s.Context, s.to, s.id, s.begun = ctx, x, newSpanID(), begun
+	s.set(attributes)
+	return s, Span{s}
 }
 
 // newSpanID makes an id, which is never 0.
@@ -144,20 +166,23 @@ func newTraceID() (id trace.TraceID) {
 	return id
 }
 
-// carrier is a header with one member.
 var format propagation.TraceContext
 
+// carrier is a header with one member.
 type carrier string
 
+// member is how propagation calls it.
+const member = "traceparent"
+
 func (c carrier) Get(key string) string {
-	if key == HeaderTraceparent {
+	if key == member {
 		return string(c)
 	}
 	return ""
 }
-func (*carrier) Keys() []string { return []string{HeaderTraceparent} }
+func (*carrier) Keys() []string { return []string{member} }
 func (c *carrier) Set(key, value string) {
-	if key == HeaderTraceparent {
+	if key == member {
 		*c = carrier(value)
 	}
 }
@@ -168,14 +193,9 @@ func (t *Telemetry) Root(ctx context.Context, parent, name string, kind Kind, at
 	if !t.Traces() {
 		return ctx, Span{}
 	}
-	asked := sdktrace.SamplingParameters{ParentContext: ctx, Name: name, Kind: kind}
-	s := &span{name: name, kind: kind}
+	s, from := &span{name: name, kind: kind}, ctx
 	if parent != "" {
-		from := carrier(parent)
-		asked.ParentContext = format.Extract(ctx, &from)
-		if at := trace.SpanContextFromContext(asked.ParentContext); at.IsValid() {
-			s.trace, s.parent, s.remote = at.TraceID(), at.SpanID(), true
-		}
+		from = s.follow(ctx, parent)
 	}
 	if !s.remote {
 		if over := Above(ctx); over.Tells() {
@@ -183,17 +203,35 @@ func (t *Telemetry) Root(ctx context.Context, parent, name string, kind Kind, at
 		}
 		s.trace = newTraceID()
 	}
-	asked.TraceID = s.trace
-	if t.spans.sampler.ShouldSample(asked).Decision != sdktrace.RecordAndSample {
+	if !t.spans.samples(from, s) {
 		return ctx, Span{}
 	}
-	return t.spans.begin(ctx, s, attributes)
+	return t.spans.begin(ctx, s, time.Now(), attributes)
+}
+
+// follow has a span go on with the trace of its parent, where that is one, and gives what a sampler sees of this.
+func (s *span) follow(ctx context.Context, parent string) context.Context {
+	c := carrier(parent)
+	ctx = format.Extract(ctx, &c)
+	if at := trace.SpanContextFromContext(ctx); at.IsValid() {
+		s.trace, s.parent, s.remote = at.TraceID(), at.SpanID(), true
+	}
+	return ctx
+}
+
+// samples tells whether anybody hears of a span.
+func (x *sender) samples(ctx context.Context, s *span) bool {
+	if x.all && !s.remote {
+		return true
+	}
+	asked := sdktrace.SamplingParameters{ParentContext: ctx, TraceID: s.trace, Name: s.name, Kind: s.kind}
+	return x.sampler.ShouldSample(asked).Decision == sdktrace.RecordAndSample
 }
 
 // begin begins a span below this one.
 func (s Span) begin(ctx context.Context, below *span, attributes []Attribute) (context.Context, Span) {
 	below.trace, below.parent = s.span.trace, s.span.id
-	return s.span.to.begin(ctx, below, attributes)
+	return s.span.to.begin(ctx, below, s.Now(), attributes)
 }
 
 // Living tells whether any spans are told in this process.

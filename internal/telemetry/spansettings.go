@@ -12,6 +12,8 @@ import (
 // spanSettings say which spans are told, and how they are sent.
 type spanSettings struct {
 	sampler sdktrace.Sampler
+	// all tells that the sampler takes whatever has no parent.
+	all bool
 	// delay is how long a span waits for others at most, timeout how long sending may take.
 	delay, timeout time.Duration
 	// queue is how many spans wait at most, batch how many are sent together.
@@ -29,7 +31,7 @@ const (
 
 // loadSpans reads them from the environment, or tells which variable is wrong, and how.
 func loadSpans(getenv func(string) string) (s spanSettings, name, fault string) {
-	if s.sampler, name, fault = loadSampler(getenv); fault != "" {
+	if s.sampler, s.all, name, fault = loadSampler(getenv); fault != "" {
 		return s, name, fault
 	}
 	var delay, timeout int
@@ -62,7 +64,7 @@ func loadSpans(getenv func(string) string) (s spanSettings, name, fault string) 
 	return s, "", ""
 }
 
-func loadSampler(getenv func(string) string) (s sdktrace.Sampler, name, fault string) {
+func loadSampler(getenv func(string) string) (s sdktrace.Sampler, all bool, name, fault string) {
 	named := strings.ToLower(strings.TrimSpace(getenv(variableSampler)))
 	kind, ofParents := strings.CutPrefix(named, "parentbased_")
 	switch kind {
@@ -70,7 +72,7 @@ func loadSampler(getenv func(string) string) (s sdktrace.Sampler, name, fault st
 		ofParents = true
 		fallthrough
 	case "always_on":
-		s = sdktrace.AlwaysSample()
+		s, all = sdktrace.AlwaysSample(), true
 	case "always_off":
 		s = sdktrace.NeverSample()
 	case "traceidratio":
@@ -78,15 +80,15 @@ func loadSampler(getenv func(string) string) (s sdktrace.Sampler, name, fault st
 		if text := strings.TrimSpace(getenv(variableSamplerArg)); text != "" {
 			var err error
 			if ratio, err = strconv.ParseFloat(text, 64); err != nil || math.IsNaN(ratio) || ratio < 0 || ratio > 1 {
-				return nil, variableSamplerArg, "must be a number from 0 to 1"
+				return nil, false, variableSamplerArg, "must be a number from 0 to 1"
 			}
 		}
 		s = sdktrace.TraceIDRatioBased(ratio)
 	default:
-		return nil, variableSampler, "must be always_on, always_off or traceidratio, or one of these behind parentbased_"
+		return nil, false, variableSampler, "must be always_on, always_off or traceidratio, or one of these behind parentbased_"
 	}
 	if ofParents {
 		s = sdktrace.ParentBased(s)
 	}
-	return s, "", ""
+	return s, all, "", ""
 }

@@ -119,15 +119,17 @@ func TestSpansHangTogether(t *testing.T) {
 		t.Error("what leads somewhere else is led back")
 	}
 	child.End(errors.New("of ann@example.com"))
-	Above(ctx).Took("took", Internal, time.Now().Add(-time.Second), nil)
-	_, under := x.Root(ctx, "", "under", Consumer)
-	under.End(nil)
+	Above(ctx).Took("took", Internal, time.Now().Add(-time.Second), time.Second, nil)
+	for _, from := range []string{"", "not one"} {
+		_, under := x.Root(ctx, from, "under", Consumer)
+		under.End(nil)
+	}
 	root.End(nil)
 	spans := ended()
-	if len(spans) != 4 || spans[0].GetName() != "child" || spans[1].GetName() != "took" || spans[1].GetEndTimeUnixNano()-spans[1].GetStartTimeUnixNano() < 1e9 {
+	if len(spans) != 5 || spans[0].GetName() != "child" || spans[1].GetName() != "took" || spans[1].GetEndTimeUnixNano()-spans[1].GetStartTimeUnixNano() < 1e9 {
 		t.Fatalf("%v", spans)
 	}
-	top := spans[3]
+	top := spans[4]
 	for _, s := range spans {
 		if hex.EncodeToString(s.GetTraceId()) != from[3:35] || s.GetStatus().GetMessage() != "" || len(s.GetEvents()) != 0 {
 			t.Errorf("%v", s)
@@ -278,7 +280,7 @@ func TestNoneAbove(t *testing.T) {
 	span.Set(Text("a", "b"))
 	span.Name("c")
 	span.Failed("d")
-	span.Took("e", Client, time.Now(), nil)
+	span.Took("e", Client, time.Now(), 0, nil)
 	span.End(nil)
 	if span.Tells() || ctx != t.Context() || Traceparent(ctx) != "" || TraceID(ctx) != "" {
 		t.Error("something is told of nothing")
@@ -312,7 +314,9 @@ func BenchmarkOn(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		ctx, span := x.Root(b.Context(), "", "GET", Server, Text("http.request.method", "GET"))
-		Above(ctx).Took("SELECT customers", Client, time.Now(), nil, Text("db.system.name", "postgresql"))
+		above := Above(ctx)
+		begun := above.Now()
+		above.Took("SELECT customers", Client, begun, time.Since(begun), nil, Text("db.system.name", "postgresql"))
 		span.Set(Text("http.route", "/tenant/{cid}"), Number("http.response.status_code", 200))
 		span.End(nil)
 	}

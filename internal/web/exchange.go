@@ -30,8 +30,13 @@ func observe(w http.ResponseWriter, r *http.Request) (*exchange, http.ResponseWr
 	if e := exchangeOf(r.Context()); e != nil {
 		return e, w, r
 	}
+	return observeIn(r.Context(), w, r)
+}
+
+// observeIn begins the exchange of a request that goes on in a context below its own.
+func observeIn(ctx context.Context, w http.ResponseWriter, r *http.Request) (*exchange, http.ResponseWriter, *http.Request) {
 	e := &exchange{ResponseWriter: w}
-	return e, e, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
+	return e, e, r.WithContext(context.WithValue(ctx, exchangeKey{}, e))
 }
 
 func exchangeOf(ctx context.Context) *exchange {

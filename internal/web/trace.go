@@ -8,7 +8,8 @@ import (
 )
 
 // Trace begins a span for each request, below that of the caller where it names one (W3C Trace Context). Requests whose path is one of
-// quiet are left out. It tells the route, not the path, and nothing of who asks but ids.
+// quiet are left out. It tells the route, not the path, and nothing of who asks but ids. It stands around all others that note something of a
+// request, so that this is copied once for all of them.
 func Trace(t *telemetry.Telemetry, quiet ...string) Middleware {
 	return func(next http.Handler) http.Handler {
 		if !t.Traces() {
@@ -19,10 +20,9 @@ func Trace(t *telemetry.Telemetry, quiet ...string) Middleware {
 				next.ServeHTTP(w, r)
 				return
 			}
-			e, w, r := observe(w, r)
 			method := methodName(r.Method)
 			ctx, span := t.Root(r.Context(), r.Header.Get(telemetry.HeaderTraceparent), method, telemetry.Server, telemetry.Text("http.request.method", method))
-			r = r.WithContext(ctx)
+			e, w, r := observeIn(ctx, w, r)
 			defer func() { tellSpan(span, e, r, method) }()
 			next.ServeHTTP(w, r)
 			e.begin()

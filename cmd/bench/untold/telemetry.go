@@ -12,7 +12,7 @@ import (
 )
 
 // HeaderTraceparent would lead from one process to the next.
-const HeaderTraceparent = "traceparent"
+const HeaderTraceparent = "Traceparent"
 
 // Kind is what a span would stand for.
 type Kind int
@@ -53,7 +53,10 @@ func (Span) Failed(string) {}
 func (Span) End(error) {}
 
 // Took does nothing.
-func (Span) Took(string, Kind, time.Time, error, ...Attribute) {}
+func (Span) Took(string, Kind, time.Time, time.Duration, error, ...Attribute) {}
+
+// Now is no time.
+func (Span) Now() time.Time { return time.Time{} }
 
 // Living is never so.
 func Living() bool { return false }

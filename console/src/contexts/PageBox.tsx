@@ -15,7 +15,7 @@ export function PageBox({ page, go }: { page: number; go: (page: number) => void
     if (Number.isSafeInteger(number) && number > 0) go(number);
   };
   return (
-    <form onSubmit={onSubmit}>
+    <form data-passing onSubmit={onSubmit}>
       <Group gap={4} wrap="nowrap">
         <ActionIcon variant="default" aria-label={text.contexts.pageBefore} disabled={page <= 1} onClick={() => go(page - 1)}><IconChevronLeft size={16} aria-hidden /></ActionIcon>
         <Text size="sm" c="dimmed" component="label" htmlFor={id}>{text.contexts.pageNumber}</Text>

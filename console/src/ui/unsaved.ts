@@ -21,10 +21,10 @@ export function lookAgain(): void {
   listeners.forEach((tell) => tell());
 }
 
-/** Takes note of what is typed into a form. What is looked for is no loss. */
+/** Takes note of what is typed into a form. What is looked for is no loss, nor what a form says is passing. */
 export function onTyped({ target }: FormEvent): void {
   const form = (target as Element).closest("form");
-  if (form && form.getAttribute("role") !== "search") typed.add(form);
+  if (form && !form.matches("[role=search], [data-passing]")) typed.add(form);
 }
 
 /** A form was sent, and nothing of it is left to lose. */

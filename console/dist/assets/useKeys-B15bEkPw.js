@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DToNH7S8.js";import{i as t}from"./keys.gql-CqOiRz06.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
