@@ -61,7 +61,7 @@ const (
 )
 
 var (
-	qExportBacklog = backlog("customer_exports", exportOpen)
+	qExportBacklog = backlog("customer_exports", "next_attempt_at", exportOpen)
 	qDropExport    = prepare(`DELETE FROM customer_exports WHERE customer_id = $1 AND status IN ('READY', 'FAILED')`)
 	// ExportOnce refuses a second one.
 	qInsertExport = prepare(`

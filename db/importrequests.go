@@ -64,7 +64,7 @@ type DueImport struct {
 var importRequestColumns = columns[CustomerImport]("i")
 
 var (
-	qImportBacklog = backlog("import_requests", exportOpen)
+	qImportBacklog = backlog("import_requests", "next_attempt_at", exportOpen)
 	// ImportRequestOnce refuses the same archive while it is under way.
 	qInsertImportRequest = prepare(`
 		INSERT INTO import_requests AS i (parent_id, user_id, client_id, file, archive, size, dry_run) VALUES ($1, $2, $3, $4, $5, $6, $7)

@@ -40,7 +40,7 @@ var (
 	qMailLate = prepare(`
 		UPDATE mail_outbox SET handed_out = false, next_attempt_at = now() + $2 * interval '1 second', last_error = $3 WHERE id = $1 AND sent_at IS NULL`)
 	qMailFailed  = prepare(`UPDATE mail_outbox SET failed_at = now(), message = '', last_error = $2 WHERE id = $1 AND sent_at IS NULL`)
-	qMailBacklog = backlog("mail_outbox", `sent_at IS NULL AND failed_at IS NULL`)
+	qMailBacklog = backlog("mail_outbox", "next_attempt_at", `sent_at IS NULL AND failed_at IS NULL`)
 	qSweepMails  = prepare(`DELETE FROM mail_outbox WHERE COALESCE(sent_at, failed_at) < now() - interval '30 days'`)
 )
 

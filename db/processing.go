@@ -64,7 +64,7 @@ var (
 	qFinishDocument = prepare(`
 		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, warnings = $4::jsonb, packed = revision, completed_at = now()
 		WHERE ` + heldDocument)
-	qDocumentBacklog = backlog("documents", `status IN ('pending', 'processing')`)
+	qDocumentBacklog = backlog("documents", "next_attempt_at", `status IN ('pending', 'processing')`)
 	qReadBy          = prepare(`
 		WITH held AS (UPDATE documents SET reader = $3 WHERE ` + heldDocument + ` RETURNING id, revision),
 		blocks AS (DELETE FROM vector_blocks b USING held h WHERE b.document_id = h.id AND b.revision = h.revision),

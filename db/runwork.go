@@ -69,7 +69,7 @@ var (
 	qRunsUntouchedFor = prepare(`
 		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 FROM runs WHERE status = 'running' AND due_at <= now()
 			AND NOT EXISTS (SELECT 1 FROM runs WHERE status = 'running' AND due_at > now() AND due_at < 'infinity')`)
-	qDueRuns = prepare(`SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 AS lag FROM runs WHERE status = 'running' AND due_at <= now()`)
+	qDueRuns = backlog("runs", "due_at", `status = 'running'`)
 )
 
 // LeaseRuns hands out due runs by turns of branches, for the lease, so that no more than so many are
@@ -135,12 +135,12 @@ type Backlog struct {
 	Lag   float64 `db:"lag"`
 }
 
-// backlog gives the statement that counts what waits in a table, of the rows that are open.
-func backlog(table, open string) query {
+// backlog gives the statement that counts what waits in a table, of the rows that are open, where a column tells when each is due. It counts no further
+// than is told.
+func backlog(table, at, open string) query {
 	return prepare(`
-		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
-		FROM (SELECT next_attempt_at FROM ` + table + ` WHERE ` + open + ` AND next_attempt_at <= now()
-			ORDER BY next_attempt_at LIMIT 100000) due`)
+		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(at)), 0)::float8 AS lag
+		FROM (SELECT ` + at + ` AS at FROM ` + table + ` WHERE ` + open + ` AND ` + at + ` <= now() ORDER BY ` + at + ` LIMIT 100000) due`)
 }
 
 // RunsUntouchedFor tells for how long a run has been waiting to be taken up while nobody executes any.

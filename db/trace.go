@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/lib/pq"
 
 	"canopy/internal/telemetry"
@@ -30,7 +31,7 @@ func trace(ctx context.Context, q query) traced {
 	if !above.Tells() {
 		return traced{}
 	}
-	return traced{above, statements[q], summaryOf(q), above.Now()}
+	return traced{above: above, text: statements[q], summary: summaryOf(q), begun: above.Now()}
 }
 
 // traceText begins the span of another statement.
@@ -39,7 +40,7 @@ func traceText(ctx context.Context, text string) traced {
 	if !above.Tells() {
 		return traced{}
 	}
-	return traced{above, text, summary(text), above.Now()}
+	return traced{above: above, text: text, summary: summary(text), begun: above.Now()}
 }
 
 // end ends the span. That there is no such row is an answer.
@@ -83,19 +84,22 @@ func summaryOf(q query) string {
 	return of
 }
 
+// mostSummaries bounds those of texts that were put together that are remembered: a caller can put very many filters together.
+const mostSummaries = 500
+
 var (
-	summaries sync.Map // of texts that were put together: there are only so many ways to
-	written   = regexp.MustCompile(`(?i)\b(INSERT)\s+INTO\s+([a-z_]+)|\b(UPDATE)\s+([a-z_]+)\s+(?:[a-z]+\s+)?SET\b|\b(DELETE)\s+FROM\s+([a-z_]+)`)
-	read      = regexp.MustCompile(`(?i)\bFROM\s+([a-z_]+)`)
+	summaries, _ = lru.New[string, string](mostSummaries) // it refuses sizes below 1 alone
+	written      = regexp.MustCompile(`(?i)\b(INSERT)\s+INTO\s+([a-z_]+)|\b(UPDATE)\s+([a-z_]+)\s+(?:[a-z]+\s+)?SET\b|\b(DELETE)\s+FROM\s+([a-z_]+)`)
+	read         = regexp.MustCompile(`(?i)\bFROM\s+([a-z_]+)`)
 )
 
 // summary is what a statement does, in few words: what it writes first, or reads first.
 func summary(text string) string {
-	if known, ok := summaries.Load(text); ok {
-		return known.(string)
+	if known, ok := summaries.Get(text); ok {
+		return known
 	}
 	short := summarise(text)
-	summaries.Store(text, short)
+	summaries.Add(text, short)
 	return short
 }
 

@@ -1,6 +1,9 @@
 package db
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+)
 
 func TestSummaries(t *testing.T) {
 	for text, want := range map[string]string{
@@ -19,5 +22,17 @@ func TestSummaries(t *testing.T) {
 		if got := summary(text); got != want {
 			t.Errorf("%q is %q, not %q", text, got, want)
 		}
+	}
+}
+
+// TestSummariesAreBounded: however many texts are put together, only so many are remembered.
+func TestSummariesAreBounded(t *testing.T) {
+	for i := range 2 * mostSummaries {
+		if got := summary("SELECT id FROM users WHERE id = " + strconv.Itoa(i)); got != "SELECT users" {
+			t.Fatal(got)
+		}
+	}
+	if n := summaries.Len(); n > mostSummaries {
+		t.Errorf("%d are remembered", n)
 	}
 }

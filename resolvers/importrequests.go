@@ -92,8 +92,8 @@ var errAskerLost = problem.Denied("who has asked for the import may not have arc
 
 // askerMayImport tells whether who has asked for an import might ask for it now: it is looked up anew, by its key or as a person, as the import outlives tokens
 // and sessions.
-func (r *Resolver) askerMayImport(ctx context.Context, row *db.CustomerImport) error {
-	p, err := r.asker(ctx, row)
+func askerMayImport(ctx context.Context, s *db.Store, row *db.CustomerImport) error {
+	p, err := askerOf(ctx, s, row)
 	if errors.Is(err, db.ErrNoRows) || err == nil && (p.Dead || p.Suspended || p.Grants[access.Tenant] == nil) {
 		return errAskerLost
 	}
@@ -107,23 +107,23 @@ func (r *Resolver) askerMayImport(ctx context.Context, row *db.CustomerImport) e
 	return nil
 }
 
-// asker is who has asked for an import, as it may now; ErrNoRows where it is gone.
-func (r *Resolver) asker(ctx context.Context, row *db.CustomerImport) (*db.Caller, error) {
+// askerOf is who has asked for an import, as it may now; ErrNoRows where it is gone.
+func askerOf(ctx context.Context, s *db.Store, row *db.CustomerImport) (*db.Caller, error) {
 	if row.UserID == nil {
 		return nil, db.ErrNoRows
 	}
 	if row.ClientID == loginClient {
-		root, err := r.Store.Root(ctx)
+		root, err := s.Root(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return r.Store.LoginCaller(ctx, db.LoginToken{UserID: *row.UserID, CustomerID: root.ID, IssuedAt: time.Now()})
+		return s.LoginCaller(ctx, db.LoginToken{UserID: *row.UserID, CustomerID: root.ID, IssuedAt: time.Now()})
 	}
-	key, err := r.Store.FindExchange(ctx, row.ClientID, access.Tenant, 0)
+	key, err := s.FindExchange(ctx, row.ClientID, access.Tenant, 0)
 	if err != nil {
 		return nil, err
 	}
-	return r.Store.KeyCaller(ctx, row.ClientID, access.Tenant, key.AccountID, "")
+	return s.KeyCaller(ctx, row.ClientID, access.Tenant, key.AccountID, "")
 }
 
 // takesImports tells whether an archive can be read in below a company.
@@ -266,7 +266,7 @@ func (e CustomerImportEdges) Customer(ctx context.Context, obj *db.CustomerImpor
 // already, the rest of it is stored whatever has become of who asked: it would stay half made.
 func (r *Resolver) ReadArchive(ctx context.Context, row *db.CustomerImport, from io.ReadSeeker, watch func(pass string) io.Writer) error {
 	if row.MadeID == nil {
-		if err := r.askerMayImport(ctx, row); err != nil {
+		if err := askerMayImport(ctx, r.Store, row); err != nil {
 			return err
 		}
 	}

@@ -342,7 +342,7 @@ func (i *importing) stillWanted(ctx context.Context, tx *db.Store) error {
 	if err := mustNotBeDeleted(ctx, tx, parent, "parent"); err != nil || i.in.For == nil {
 		return err
 	}
-	return i.askerMayImport(ctx, i.in.For)
+	return askerMayImport(ctx, tx, i.in.For) // on this connection: there may be no other
 }
 
 // goOn ends what was made, here or by a command that was interrupted: it stores the originals that are not there yet, and has the

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"canopy/internal/webhook"
 )
@@ -31,12 +33,16 @@ func webhookListenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 		if *secrets == "" {
 			*secrets = m.Getenv("WEBHOOK_SECRET")
 		}
-		return webhook.Listen(ctx, webhook.ListenOptions{
+		err = webhook.Listen(ctx, webhook.ListenOptions{
 			Addr: *address, Hosts: list(*hosts), Certificate: *ca, Secrets: list(*secrets), Statuses: answers, Pretty: *pretty, Out: m.Stdout,
 			Ready: func(l webhook.Listening) {
 				_, _ = fmt.Fprintf(m.Stderr, "receiving at %s; stop with Ctrl-C\n", l.URL)
 			},
 		})
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = fmt.Errorf("%w: --listen takes another address, 127.0.0.1:0 any port that is free", err)
+		}
+		return err
 	}
 }
 

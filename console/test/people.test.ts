@@ -26,6 +26,22 @@ test("people by name, company and password, and one of them", async (t) => {
   assert.equal(await list.getByRole("option", { name: /Hana Silva/ }).count(), 0);
 });
 
+test("who belongs to several companies is taken out of the one that is chosen", async (t) => {
+  await added(ada, mira.email, ["Brightwater Health"]);
+  const page = await open(t);
+  await signIn(page, ada, "/console/people");
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).click();
+  const person = page.getByRole("region", { name: "Mira Vogel" });
+  await person.getByRole("button", { name: "Remove from a company" }).click();
+  const dialog = page.getByRole("dialog", { name: "Remove Mira Vogel?" });
+  await dialog.getByLabel("Out of").selectOption({ label: "Northwind Group/Brightwater Health" });
+  await dialog.getByText("on accounts of Northwind Group/Brightwater Health").waitFor();
+  await accessible(page, "remove-person");
+  await dialog.getByRole("button", { name: "Remove from a company" }).click();
+  await person.getByRole("link", { name: "Northwind Group/Brightwater Health" }).waitFor({ state: "detached" });
+  await person.getByRole("link", { name: "Northwind Group/Alpine Energy" }).waitFor();
+});
+
 test("invite several at once; who was refused stays; who was invited accepts in another browser", async (t) => {
   const page = await open(t);
   await signIn(page, greta, "/console/people");

@@ -183,6 +183,36 @@ test("what is typed stays, and says why it can't be sent, when a right for it is
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "People" }).waitFor();
 });
 
+test("what somebody has typed is nobody else's to send, and goes with a sign-out in any tab", async (t) => {
+  const page = await open(t, { complaints: /status of 401/ });
+  await signIn(page, greta, "/console/people/invite");
+  const panel = page.getByRole("region", { name: "Invite people" });
+  await panel.getByLabel("Who", { exact: true }).fill("one@new.example");
+  const other = await open(t);
+  await signIn(other, greta, "/console/profile");
+  await other.getByRole("button", { name: "End all others" }).click();
+  const ended = page.getByRole("alert").filter({ hasText: "Your session has ended" });
+  await ended.waitFor();
+  const [beside] = await Promise.all([page.context().waitForEvent("page"), ended.getByRole("link", { name: "Sign in in another tab" }).click()]);
+  await signIn(beside, jonas);
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  const refreshed = page.waitForResponse((response) => response.url().endsWith("/auth/session/refresh"));
+  await panel.getByRole("button", { name: "Invite 1 person" }).click();
+  await refreshed;
+  await panel.getByRole("alert").first().waitFor();
+  assert.deepEqual(asked.filter((path) => path === "/graphql"), [], "sent as somebody else");
+  await ended.getByRole("button", { name: "Go on here" }).click();
+  await page.getByRole("heading", { name: "Welcome, Jonas" }).waitFor(); // who begins at the first page
+
+  await page.goto(`${url}/console/people/invite`);
+  await panel.getByLabel("Who", { exact: true }).fill("two@new.example");
+  await beside.getByRole("button", { name: "Account" }).click();
+  await beside.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor(); // without a click
+  assert.equal(await panel.count(), 0);
+});
+
 test("a token that runs out is renewed unseen", async (t) => {
   const page = await open(t);
   let renewals = 0;
@@ -277,4 +307,6 @@ test("the address comes first, and the password where no company has a sign-in o
   await page.goto(`${url}/console/sign-in?sso=sso_waiting`);
   await page.getByRole("alert").getByText("You are known now, and have no access yet").waitFor();
   await accessible(page, "sign-in-waiting");
+  await page.goto(`${url}/console/sign-in?sso=FORBIDDEN`);
+  await page.getByRole("alert").getByText("You may do nothing here yet").waitFor();
 });

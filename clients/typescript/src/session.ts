@@ -7,6 +7,8 @@ import { type AtProvider, providerPath } from "./providers.js";
 // The platform gives the successor of a refresh token again for 10 seconds, to whom the answer was lost, and then takes a second use for a theft.
 const answerWithin = 4000; // ms
 const askAgainUntil = 5000; // ms after the first try
+// Why a session is not renewed that the browser has for another person by now.
+const somebodyElse = "somebody_else";
 
 /** A company that a person can sign in to. */
 export interface CompanyOption {
@@ -57,6 +59,8 @@ export class Session extends Tokens {
   #refreshToken: string | undefined;
   #companies: CompanyOption[] = [];
   #customerId: number | undefined;
+  // Whose session it is, also when it has ended: what somebody has begun on a page is nobody else's to go on with.
+  #person: string | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ url, program, onEnd, ...options }: SessionOptions) {
@@ -131,8 +135,9 @@ export class Session extends Tokens {
     return this.resume();
   }
 
-  /** Tells whether somebody has signed in before, and goes on with that session. */
+  /** Tells whether somebody has signed in before, and goes on with that session, whose ever it is. */
   async resume(): Promise<boolean> {
+    if (this.#customerId === undefined) this.#person = undefined;
     try {
       await this.token();
       return true;
@@ -154,11 +159,16 @@ export class Session extends Tokens {
   signOut(): Promise<string | undefined> {
     return this.#alone(async () => {
       const refreshToken = this.#refreshToken;
-      await this.#forget();
+      await this.#leave();
       if (this.#program && refreshToken === undefined) return undefined;
       const read = async (response: Response) => ((await response.json()) as { redirectTo: string | null }).redirectTo ?? undefined;
       return this.http.send("/auth/session/sign-out", { ...this.#request("POST", { refreshToken }), repeat: "always", read });
     });
+  }
+
+  /** Forgets the session here, and nowhere else: as where the person has signed out in another tab. */
+  forget(): Promise<void> {
+    return this.#alone(() => this.#leave());
   }
 
   protected override renew(): Promise<string> {
@@ -180,10 +190,14 @@ export class Session extends Tokens {
       throw new CanopyError("UNAUTHENTICATED", "nobody has signed in", { reason: "session_ended" });
     }
     try {
-      return await this.#opened(await this.#refreshed({ customerId, refreshToken: this.#refreshToken }));
+      const opened = await this.#refreshed({ customerId, refreshToken: this.#refreshToken });
+      if (this.#person !== undefined && claimsOf(opened.token).sub !== this.#person) {
+        throw new CanopyError("UNAUTHENTICATED", "somebody else has signed in with this browser", { reason: somebodyElse });
+      }
+      return await this.#opened(opened);
     } catch (error) {
       if (!(error instanceof CanopyError) || error.code !== "UNAUTHENTICATED") throw error;
-      await this.#forget();
+      if (signedIn || error.reason !== somebodyElse) await this.#forget();
       if (signedIn) this.#onEnd?.(error);
       throw error;
     }
@@ -219,12 +233,18 @@ export class Session extends Tokens {
 
   async #opened(opened: Opened): Promise<string> {
     this.#companies = opened.customerOptions;
-    this.#customerId = companyOf(opened.token);
+    ({ cid: this.#customerId, sub: this.#person } = claimsOf(opened.token));
     if (this.#program) {
       this.#refreshToken = opened.refreshToken;
       await this.#program.keep?.(opened.refreshToken);
     }
     return this.hold(opened);
+  }
+
+  /** Forgets the session, and whose it was. */
+  #leave(): Promise<void> {
+    this.#person = undefined;
+    return this.#forget();
   }
 
   async #forget(): Promise<void> {
@@ -236,8 +256,8 @@ export class Session extends Tokens {
   }
 }
 
-/** The company in a token's claims (RFC 7519). */
-function companyOf(token: string): number | undefined {
+/** The company and the person in a token's claims (RFC 7519). */
+function claimsOf(token: string): { cid?: number; sub?: string } {
   const claims = token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/");
-  return claims === undefined ? undefined : (JSON.parse(atob(claims)) as { cid?: number }).cid;
+  return claims === undefined ? {} : (JSON.parse(atob(claims)) as { cid?: number; sub?: string });
 }

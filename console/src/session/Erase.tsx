@@ -7,7 +7,7 @@ import { useNotices } from "../ui/useNotices";
 import { plainly } from "./lastOwner";
 import { useMe } from "./rights";
 import { EraseOneself } from "./session.gql";
-import { session, signOut } from "./session";
+import { session, signOutBy } from "./session";
 
 /** Erases the person for good. */
 export function Erase() {
@@ -17,11 +17,10 @@ export function Erase() {
   const [asked, setAsked] = useState(false);
   const erase = useChange(EraseOneself);
   const owned = session.companies.flatMap(({ isOwner, displayName }) => (isOwner ? [displayName] : []));
-  const work = () => plainly(async () => {
+  const work = () => plainly(() => signOutBy(async () => {
     await erase({ input: { userId: user.id } });
     say(text.session.erased);
-    await signOut();
-  }, text.session.lastOwnerOf(owned.join(", ")));
+  }), text.session.lastOwnerOf(owned.join(", ")));
   return (
     <Stack gap="xs" component="section" aria-label={text.session.erase}>
       <Title order={2} size="h4">{text.session.erase}</Title>

@@ -15,8 +15,8 @@ export function Invitations() {
   const { data } = useAsk(Places, {});
   const accept = useChange(AcceptInvitation);
   const decline = useChange(DeclineInvitation);
-  const join = (id: string) => attempt(async () => {
-    await accept({ input: { id } });
+  const answer = (change: typeof accept | typeof decline, id: string) => attempt(async () => {
+    await change({ input: { id } });
     await session.switchTo(me.customer.databaseId); // which gives the companies that one can go on in
   });
   if (!data || data.me.invitations.length === 0) return null;
@@ -30,8 +30,8 @@ export function Invitations() {
             <Text size="sm" c="dimmed">{text.session.invitationUntil} <When at={expiresAt} /></Text>
           </div>
           <Group gap="xs">
-            <Button size="xs" aria-label={`${text.session.accept}: ${customer.name}`} onClick={() => join(id)}>{text.session.accept}</Button>
-            <Button size="xs" variant="default" aria-label={`${text.session.decline}: ${customer.name}`} onClick={() => attempt(() => decline({ input: { id } }))}>{text.session.decline}</Button>
+            <Button size="xs" aria-label={`${text.session.accept}: ${customer.name}`} onClick={() => answer(accept, id)}>{text.session.accept}</Button>
+            <Button size="xs" variant="default" aria-label={`${text.session.decline}: ${customer.name}`} onClick={() => answer(decline, id)}>{text.session.decline}</Button>
           </Group>
         </Group>
       ))}

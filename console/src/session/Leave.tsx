@@ -8,7 +8,7 @@ import { useNotices } from "../ui/useNotices";
 import { plainly } from "./lastOwner";
 import { useMe } from "./rights";
 import { LeaveCompany, Places } from "./session.gql";
-import { session, signOut } from "./session";
+import { session, signOutBy } from "./session";
 
 interface Place {
   id: number;
@@ -51,11 +51,14 @@ function Asked({ place: { id, name }, close }: { place: Place; close: () => void
   const { say } = useNotices();
   const leave = useChange(LeaveCompany);
   const here = id === me.customer.databaseId;
-  const work = () => plainly(async () => {
+  const change = async () => {
     await leave({ input: { customerId: id } });
     say(text.session.left(name));
-    if (here) await signOut();
-    else await session.switchTo(me.customer.databaseId); // which gives the companies that are left
+  };
+  const work = () => plainly(async () => {
+    if (here) return signOutBy(change);
+    await change();
+    await session.switchTo(me.customer.databaseId); // which gives the companies that are left
   }, text.session.lastOwner(name));
   return (
     <Confirm title={text.session.leaveTitle(name)} button={text.session.leave} close={close} work={work}>

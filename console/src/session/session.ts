@@ -3,6 +3,9 @@ import { Canopy, CanopyError, Session } from "canopy-client";
 // Whether it is worth while to ask for a session: who never signed in here need not be refused first.
 const hint = "canopy-signed-in";
 
+// When somebody has signed out in this browser: all tabs hear of it, and leave what they show.
+const signedOut = "canopy-signed-out";
+
 /** Who is signed in: a person in a company, nobody, or nobody any more. */
 export type Signed = { state: "in"; customerId: number } | { state: "out" } | { state: "ended" };
 
@@ -17,7 +20,12 @@ function become(next: Signed): void {
 }
 
 /** The person's session. What renews it is in a cookie that no script can read. */
-export const session = new Session({ url: location.origin, retries: 2, longestWait: 5 });
+export const session = new Session({
+  url: location.origin, retries: 2, longestWait: 5,
+  onEnd: ({ reason }) => {
+    if (reason === "somebody_else") localStorage.setItem(hint, "1"); // who is signed in, on other pages
+  },
+});
 
 /** The platform, as the person who is signed in sees it. */
 export const canopy = new Canopy(session);
@@ -29,11 +37,34 @@ session.watch((change) => {
   else become({ state: "in", customerId: session.customerId! });
 });
 
-/** Ends the session: here in any case, and on the platform as soon as that can be reached. Who has come from an identity provider signs out there, too. */
+addEventListener("storage", ({ key, newValue }) => {
+  if (key !== signedOut || newValue === null || signed.state === "out") return;
+  leaving = true;
+  void session.forget().finally(() => (leaving = false));
+});
+
+/**
+ * Ends the session: in this browser in any case, and on the platform as soon as that can be reached. Who has come from an identity provider signs out there,
+ * too.
+ */
 export async function signOut(): Promise<void> {
   leaving = true;
+  localStorage.setItem(signedOut, new Date().toISOString());
   const there = await session.signOut().catch(() => undefined).finally(() => (leaving = false));
   if (there) location.assign(there);
+}
+
+/**
+ * Makes a change that ends the session on the platform, too, such as leaving the company. The end may be heard of before the change is answered: whoever made it has
+ * signed out, and was not ended elsewhere.
+ */
+export async function signOutBy(change: () => Promise<void>): Promise<void> {
+  leaving = true;
+  await change().catch((error: unknown) => {
+    leaving = false;
+    throw error;
+  });
+  await signOut();
 }
 
 /** Which way in an address has. An identity provider is gone to, and leads back to the sign-in, and from there to where one wanted to go; why tells why that can't be. */
@@ -57,10 +88,12 @@ export async function arrived(): Promise<boolean> {
  * Goes on in a company with a session that was begun in another tab, where it is of the one who was here before; tells whether it is.
  * Somebody else begins at the first page.
  */
-export async function goOn(customerId: number, same: () => Promise<boolean>): Promise<boolean> {
-  if (!await session.resume()) return false;
-  if (!await same()) {
-    location.assign("/console/");
+export async function goOn(customerId: number): Promise<boolean> {
+  try {
+    await session.token();
+  } catch (error) {
+    if (!(error instanceof CanopyError) || error.code !== "UNAUTHENTICATED") throw error;
+    if (error.reason === "somebody_else") location.assign("/console/");
     return false;
   }
   if (session.customerId !== customerId) await session.switchTo(customerId);

@@ -31,11 +31,11 @@ export function Rows({ label, count, begin = 0, more, height = 44, render, keyOf
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const [active, setActive] = useState(begin);
+  // Keys are React's alone: given to this, each new function for them would have it measure all rows again.
   const virtual = useVirtualizer({
     count: count + (more ? 1 : 0),
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
-    getItemKey: (index) => (index < count ? keyOf(index) : "more"),
     overscan: 12,
   });
   const items = virtual.getVirtualItems();
@@ -71,7 +71,8 @@ export function Rows({ label, count, begin = 0, more, height = 44, render, keyOf
       aria-activedescendant={active < count ? `${id}-${active}` : undefined}
     >
       <div role="presentation" style={{ height: virtual.getTotalSize(), position: "relative" }}>
-        {items.map(({ index, key, start, size }) => {
+        {items.map(({ index, start, size }) => {
+          const key = index < count ? keyOf(index) : "more";
           const place = { height: size, transform: `translateY(${start}px)` };
           if (index >= count) return <div key={key} className="row quiet" role="presentation" style={place}>…</div>;
           return (

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Dppy6y9b.js";import{i as t}from"./keys.gql-BC4KxPP0.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
