@@ -20,10 +20,10 @@ var (
 		LEFT JOIN context_changes h ON h.context_id = x.id AND h.version > $3
 		LEFT JOIN documents d ON d.id = h.document_id AND ` + unindexed("d.context_id = x.id") + ` AND ` + indexed + ` WHERE x.id = $1`)
 	qVersionsOf = prepare(`
-		SELECT id, version, embedding_model, dimensions FROM contexts WHERE id = ANY($1) AND removed_at IS NULL AND dimensions > 0`)
+		SELECT id, account_id, version, embedding_model, dimensions, ` + history + ` AS history FROM contexts WHERE id = ANY($1) AND removed_at IS NULL AND dimensions > 0`)
 	// So many chunks of so many tokens, of which that part is not their neighbours', are of a byte for each eight tokens at least.
 	qLargeContexts = prepare(`
-		SELECT s.context_id AS id, x.version, x.embedding_model, x.dimensions, d.chunks
+		SELECT s.context_id AS id, x.account_id, x.version, x.embedding_model, x.dimensions, d.chunks
 		FROM (SELECT context_id, size FROM context_sizes WHERE context_id > $1 ORDER BY context_id LIMIT $2) s` + joinByID("contexts", "x", "s.context_id") + `
 		CROSS JOIN LATERAL (SELECT CASE WHEN x.dimensions > 0 AND x.removed_at IS NULL AND s.size * 8 >= $3 * x.chunk_size * (1 - x.overlap)
 			THEN (SELECT COALESCE(sum(chunks), 0) FROM documents WHERE context_id = x.id AND ` + unindexed("status = 'ready' AND model = x.embedding_model") + `) ELSE 0 END AS chunks) d
@@ -91,8 +91,11 @@ func (s *Store) copied(ctx context.Context, q query, args ...any) (*Copied, erro
 
 // VectorContext is a context that has dense vectors.
 type VectorContext struct {
-	ID         int64  `db:"id"`
-	Searched   int64  `db:"version"`
+	ID        int64 `db:"id"`
+	AccountID int64 `db:"account_id"`
+	Searched  int64 `db:"version"`
+	// History is as in Copied, and Chunks how many it has, where these were asked for.
+	History    string `db:"history"`
 	Model      string `db:"embedding_model"`
 	Dimensions int    `db:"dimensions"`
 	Chunks     int64  `db:"chunks"`
@@ -100,7 +103,7 @@ type VectorContext struct {
 
 // VectorContexts reads those of some contexts that are there and have dense vectors.
 func (s *Store) VectorContexts(ctx context.Context, ids []int64) (list []VectorContext, err error) {
-	err = s.list(ctx, &list, qVersionsOf, ids)
+	err = s.list(Alone(ctx), &list, qVersionsOf, ids) // as in Copied
 	return list, err
 }
 

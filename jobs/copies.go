@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// How often copies of vectors follow their contexts, how often contexts are looked for that have become large, and how often a copy is compared with all that
-// it is to hold. A search is right whatever a copy is behind: it compares what that lacks.
+// How often copies of vectors follow their contexts, and how often contexts are looked for that have become large. A search is right whatever a copy is
+// behind: it compares what that lacks.
 const (
-	followEvery  = 2 * time.Second
-	largeEvery   = time.Minute
-	compareEvery = time.Hour
+	followEvery = 2 * time.Second
+	largeEvery  = time.Minute
+	// copiesEnd is how long what is being copied may take to end when the worker stops: the database may be one that does not answer.
+	copiesEnd = 2 * time.Second
 )
 
 // keepCopies keeps the copies of the vectors of large contexts, until ctx ends. Any number of workers may do so: one at a time is at a context.
-// While a context is copied for the first time, which takes long, the others are followed.
 func (w *Worker) keepCopies(ctx context.Context) {
 	var running sync.WaitGroup
-	for every, do := range map[time.Duration]func(context.Context) error{
-		followEvery: w.Copies.FollowCopies, largeEvery: w.Copies.FindLarge, compareEvery: w.Copies.CheckCopies,
-	} {
+	for every, do := range map[time.Duration]func(context.Context) error{followEvery: w.Copies.FollowCopies, largeEvery: w.Copies.FindLarge} {
 		running.Go(func() { w.keep(ctx, every, do) })
 	}
 	running.Wait()
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), copiesEnd)
+	defer cancel()
+	w.Copies.AwaitCopies(ending)
 }
 
 // keep does something again and again. That it fails is told once, until it works again.

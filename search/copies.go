@@ -1,17 +1,18 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"canopy/db"
 	"canopy/db/pgvector"
+	"canopy/internal/access"
+	"canopy/internal/share"
 	"canopy/internal/vector"
 )
 
@@ -22,60 +23,65 @@ const (
 	toFuse = 1000
 	// mostLacking is how many documents may be compared here beside a copy.
 	mostLacking = 1000
-	// copyRest is how long the database is left alone when it has failed, copyPatience how long it may take to tell what is held, and findPatience to find:
-	// a search waits no longer for one that does not answer.
-	copyRest, copyPatience, findPatience = 5 * time.Second, 2 * time.Second, 10 * time.Second
+	// findPatience is how many times its patience a search waits for what is found, of which it waits once to hear what is held.
+	findPatience = 5
 )
+
+// askPlaces is how many searches ask the database of vectors at the same time. One branch alone gets half of the places.
+var askPlaces = 8 * max(2, runtime.GOMAXPROCS(0))
+
+// Copies says what is copied, and how long a search waits for it.
+type Copies struct {
+	// From is how many chunks a context has at least that is copied.
+	From int64
+	// Patience is how long the database may take to tell what is held of a context; a search waits no longer for one that does not answer.
+	Patience time.Duration
+}
 
 // copies are where the copies are; store is nil where none are kept.
 type copies struct {
+	Copies
 	store *pgvector.Store
-	// from is how many chunks a context has at least that is copied.
-	from int64
-	// answered counts searches, askFrom is when the database is asked again, in nanoseconds of Unix time.
-	answered, askFrom atomic.Int64
-	known             knownCopies
-	progress          progress
+	// asks are the places of searches, turns those of contexts that are being copied.
+	asks, turns *share.Gate[int64]
+	// answered counts searches.
+	answered atomic.Int64
+	known    knownCopies
+	progress progress
+	working  working
 }
 
-// KeepCopies has contexts of so many chunks or more copied to a database of vectors, and searched there.
-func (e *Engine) KeepCopies(store *pgvector.Store, from int64) {
-	e.copies.store, e.copies.from = store, from
-}
-
-// failed tells of the database, and leaves it alone for a while.
-func (c *copies) failed(ctx context.Context, row *db.Context, err error) {
-	if errors.Is(err, pgvector.ErrNone) || ctx.Err() != nil {
-		return
-	}
-	c.askFrom.Store(time.Now().Add(copyRest).UnixNano())
-	slog.WarnContext(ctx, "the database of vectors fails: all vectors are compared", "context", row.ID, "error", err, "pause", copyRest)
+// KeepCopies has large contexts copied to a database of vectors, and searched there. It looks once which are copied already, and waits for that no longer
+// than the patience says.
+func (e *Engine) KeepCopies(ctx context.Context, store *pgvector.Store, what Copies) {
+	c := &e.copies
+	c.Copies, c.store = what, store
+	c.asks, c.turns = share.NewGate[int64](askPlaces), share.NewGate[int64](turnPlaces)
+	c.look(ctx)
 }
 
 // copied gives what searches the copy of a context; nil where there is none that can be used.
 func (e *Engine) copied(ctx context.Context, row *db.Context) finder {
 	c := &e.copies
-	if c.store == nil || row.Dimensions == 0 || row.Dimensions > pgvector.MostDimensions || time.Now().UnixNano() < c.askFrom.Load() {
+	if c.store == nil || row.Dimensions == 0 || row.Dimensions > pgvector.MostDimensions || !c.has(ctx, row.ID) {
 		return nil
 	}
-	m, err := e.openCopy(ctx, row)
+	held, err := within(ctx, c.Patience, func(ctx context.Context) (pgvector.State, error) { return c.store.State(ctx, row.ID) })
 	if err != nil {
-		c.failed(ctx, row, err)
+		c.failed(ctx, row.ID, err, true)
+		return nil
+	}
+	m, err := e.openCopy(ctx, row, held)
+	if err != nil {
+		c.failed(ctx, row.ID, err, false)
 		return nil
 	}
 	return m
 }
 
-// openCopy sees what is held of a context, and loads what that lacks.
-func (e *Engine) openCopy(ctx context.Context, row *db.Context) (*copied, error) {
-	if known, err := e.copies.has(ctx, row.ID); err != nil || !known {
-		return nil, cmp.Or(err, pgvector.ErrNone)
-	}
-	held, err := within(ctx, copyPatience, func(ctx context.Context) (pgvector.State, error) { return e.copies.store.State(ctx, row.ID) })
-	if err != nil {
-		return nil, err
-	}
-	if held.Version == 0 || held.Model != row.EmbeddingModel || held.Dimensions != row.Dimensions {
+// openCopy loads what a copy lacks.
+func (e *Engine) openCopy(ctx context.Context, row *db.Context, held pgvector.State) (*copied, error) {
+	if !held.There || held.Version == 0 || held.Model != row.EmbeddingModel || held.Dimensions != row.Dimensions {
 		return nil, pgvector.ErrNone
 	}
 	wanted, err := e.store.Copied(ctx, row.ID, row.EmbeddingModel, held.History, held.Version, true)
@@ -185,6 +191,27 @@ func (m *copied) instead(ctx context.Context, search func(finder) ([]vector.Hit,
 	return search(other)
 }
 
+// ask has the closest chunks found by the database. Who waits for it holds none of the places of those who search in this process.
+func (m *copied) ask(ctx context.Context, ask pgvector.Ask) (found pgvector.Found, err error) {
+	c := &m.engine.copies
+	patience := findPatience * c.Patience
+	if branch := access.BranchOf(ctx); branch != 0 {
+		waiting, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if err := c.asks.Enter(waiting, branch); err != nil {
+			return found, errors.Join(ctx.Err(), errCopy)
+		}
+		defer c.asks.Leave(branch)
+	}
+	found, err = within(ctx, patience, func(ctx context.Context) (pgvector.Found, error) { return c.store.Search(ctx, ask) })
+	if err != nil {
+		c.failed(ctx, m.row.ID, err, false)
+		return found, fmt.Errorf("%w: %w", errCopy, err)
+	}
+	c.answered.Add(1)
+	return found, nil
+}
+
 // find gives the closest chunks of the copy and of what it lacks, each once, and those that are named by what words have found.
 func (m *copied) find(ctx context.Context, v []float32, f vector.Filter, words []vector.Hit) ([]vector.Hit, error) {
 	unit, err := vector.Unit(v, m.row.Dimensions)
@@ -195,12 +222,10 @@ func (m *copied) find(ctx context.Context, v []float32, f vector.Filter, words [
 	for _, h := range words {
 		ask.Chunks = append(ask.Chunks, h.Chunk)
 	}
-	found, err := within(ctx, findPatience, func(ctx context.Context) (pgvector.Found, error) { return m.engine.copies.store.Search(ctx, ask) })
+	found, err := m.ask(ctx, ask)
 	if err != nil {
-		m.engine.copies.failed(ctx, m.row, err)
-		return nil, fmt.Errorf("%w: %w", errCopy, err)
+		return nil, err
 	}
-	m.engine.copies.answered.Add(1)
 	hits, have := make([]vector.Hit, 0, len(found.Rows)), make(map[int64]struct{}, len(found.Rows))
 	for _, r := range found.Rows {
 		if _, twice := have[r.Chunk]; !twice {
@@ -210,7 +235,7 @@ func (m *copied) find(ctx context.Context, v []float32, f vector.Filter, words [
 	}
 	chunks := m.held.Chunks
 	if m.lacking != nil {
-		more, err := m.lacking.All(v, f)
+		more, err := scan(ctx, m.engine, func() ([]vector.Hit, error) { return m.lacking.All(v, f) })
 		if err != nil {
 			return nil, err
 		}

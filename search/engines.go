@@ -31,17 +31,20 @@ func (e *Engine) inProcess(ctx context.Context, row *db.Context) (finder, error)
 		return nil, err
 	}
 	e.compared.Add(1)
-	return inProcess{x}, nil
+	return inProcess{e, x}, nil
 }
 
-type inProcess struct{ index *vector.Dense }
-
-func (m inProcess) Nearest(_ context.Context, v []float32, f vector.Filter) ([]vector.Hit, error) {
-	return m.index.Search(v, f)
+type inProcess struct {
+	engine *Engine
+	index  *vector.Dense
 }
 
-func (m inProcess) ToFuse(_ context.Context, v []float32, f vector.Filter, _ []vector.Hit) ([]vector.Hit, error) {
-	return m.index.All(v, f)
+func (m inProcess) Nearest(ctx context.Context, v []float32, f vector.Filter) ([]vector.Hit, error) {
+	return scan(ctx, m.engine, func() ([]vector.Hit, error) { return m.index.Search(v, f) })
+}
+
+func (m inProcess) ToFuse(ctx context.Context, v []float32, f vector.Filter, _ []vector.Hit) ([]vector.Hit, error) {
+	return scan(ctx, m.engine, func() ([]vector.Hit, error) { return m.index.All(v, f) })
 }
 
 // Answers tells how many searches by meaning were answered by which engine: by comparing all in this process, or by an index of the database of vectors.

@@ -18,6 +18,8 @@ const (
 	lookedThrough = 5000
 	// addAtOnce is how many vectors are added to a copy in a transaction: an index takes some milliseconds for each.
 	addAtOnce = 100
+	// lookPatience is how long the database may take to tell which copies it has.
+	lookPatience = 10 * time.Second
 )
 
 // CopyProgress tells how far copies are.
@@ -26,6 +28,9 @@ type CopyProgress struct {
 	Contexts, Whole int
 	// Chunks are held, of those Wanted.
 	Chunks, Wanted int64
+	// Faults counts how often this process could not bring one up to date. Away tells that their database did not answer when it was asked last, for a search.
+	Faults int64
+	Away   bool
 }
 
 type progress struct {
@@ -37,20 +42,17 @@ type progress struct {
 func (e *Engine) CopyProgress() CopyProgress {
 	e.copies.progress.mu.Lock()
 	defer e.copies.progress.mu.Unlock()
-	return e.copies.progress.now
+	now := e.copies.progress.now
+	now.Faults, now.Away = e.copies.working.faults.Load(), e.copies.known.isAway()
+	return now
 }
 
-// FollowCopies brings the copies that there are up to date with the changes of their contexts, and forgets those of contexts that are gone, or have become
-// small. What is wrong with one keeps no other. Any number of processes may do so.
-func (e *Engine) FollowCopies(ctx context.Context) error { return e.follow(ctx, false) }
-
-// CheckCopies compares the copies that there are with all that they are to hold.
-func (e *Engine) CheckCopies(ctx context.Context) error { return e.follow(ctx, true) }
-
-func (e *Engine) follow(ctx context.Context, all bool) (failed error) {
-	held, err := e.copies.store.All(ctx)
+// FollowCopies begins to bring the copies up to date that are behind their contexts, of which FindLarge has made the first rows, and to forget those of
+// contexts that are gone, or have become small. It does not wait for that (AwaitCopies). Any number of processes may do so.
+func (e *Engine) FollowCopies(ctx context.Context) error {
+	held, err := e.allCopies(ctx)
 	if err != nil {
-		return fmt.Errorf("CANOPY_VECTOR_URL: %w", err)
+		return err
 	}
 	ids := make([]int64, len(held))
 	for i, h := range held {
@@ -65,24 +67,32 @@ func (e *Engine) follow(ctx context.Context, all bool) (failed error) {
 	for _, row := range there {
 		rows[row.ID] = row
 	}
-	for _, h := range held {
+	first := e.copies.working.next(len(held))
+	for i := range held { // each time from another on, as there may be more than there are places
+		h := held[(first+i)%len(held)]
 		row, is := rows[h.Context]
 		switch {
-		case !is, h.Version > 0 && h.Chunks < e.copies.from/2:
-			err = e.dropCopy(ctx, h.Context)
-		case !of(h, row), !all && h.Version == row.Searched: // the first takes its time: FindLarge does it
-			continue
+		case !is, h.Version > 0 && h.Chunks < e.copies.From/2:
+			e.begin(ctx, h.Context, row.AccountID, func(ctx context.Context) error { return e.dropCopy(ctx, h.Context) })
+		case of(h, row) && h.Version == row.Searched && h.History == row.History && !h.Unchecked:
 		default:
-			err = e.copyContext(ctx, row, all)
+			e.begin(ctx, row.ID, row.AccountID, func(ctx context.Context) error { return e.copyContext(ctx, row, h.Unchecked) })
 		}
-		failed = errors.Join(failed, err)
 	}
-	return failed
+	return nil
+}
+
+func (e *Engine) allCopies(ctx context.Context) ([]pgvector.State, error) {
+	held, err := within(ctx, lookPatience, e.copies.store.All)
+	if err != nil {
+		err = fmt.Errorf("CANOPY_VECTOR_URL: %w", err)
+	}
+	return held, err
 }
 
 // of tells whether a copy is whole, and of the vectors that its context has.
 func of(held pgvector.State, row db.VectorContext) bool {
-	return held.Version > 0 && held.Model == row.Model && held.Dimensions == row.Dimensions
+	return held.There && held.Version > 0 && held.Model == row.Model && held.Dimensions == row.Dimensions
 }
 
 func (p *progress) tell(held []pgvector.State) {
@@ -99,25 +109,57 @@ func (p *progress) tell(held []pgvector.State) {
 	p.now = now
 }
 
-// FindLarge looks for large contexts that have no copy, or not a whole one, and copies them.
-func (e *Engine) FindLarge(ctx context.Context) (failed error) {
+// FindLarge looks for large contexts that have no copy, and makes the row of one, which FollowCopies fills; and it begins to forget copies that were never
+// whole, of contexts that are not large any more.
+func (e *Engine) FindLarge(ctx context.Context) error {
+	held, err := e.allCopies(ctx)
+	if err != nil {
+		return err
+	}
+	left, known := map[int64]struct{}{}, make(map[int64]struct{}, len(held))
+	for _, h := range held {
+		known[h.Context] = struct{}{}
+		if h.Version == 0 {
+			left[h.Context] = struct{}{}
+		}
+	}
 	for after := int64(0); ; {
-		list, err := e.store.LargeContexts(ctx, after, lookedThrough, e.copies.from)
-		if err != nil || len(list) == 0 {
-			return errors.Join(failed, err)
+		list, err := e.store.LargeContexts(ctx, after, lookedThrough, e.copies.From)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			break
 		}
 		for _, row := range list {
 			after = row.ID
-			if row.Chunks < e.copies.from || row.Dimensions > pgvector.MostDimensions {
+			if row.Chunks < e.copies.From || row.Dimensions > pgvector.MostDimensions {
 				continue
 			}
-			held, err := e.copies.store.State(ctx, row.ID)
-			if errors.Is(err, pgvector.ErrNone) || err == nil && !of(held, row) {
-				err = e.copyContext(ctx, row, false)
+			delete(left, row.ID)
+			if _, is := known[row.ID]; !is {
+				if err := e.registerCopy(ctx, row); err != nil {
+					return err
+				}
 			}
-			failed = errors.Join(failed, err)
 		}
 	}
+	for id := range left {
+		e.begin(ctx, id, 0, func(ctx context.Context) error { return e.dropCopy(ctx, id) })
+	}
+	return nil
+}
+
+// registerCopy makes the row of a copy.
+func (e *Engine) registerCopy(ctx context.Context, row db.VectorContext) error {
+	_, err := within(ctx, lookPatience, func(ctx context.Context) (struct{}, error) {
+		t, err := e.copies.store.Take(ctx, row.ID, row.Model, row.Dimensions)
+		if err == nil {
+			err = errors.Join(t.Want(ctx, row.Chunks), t.Release(context.WithoutCancel(ctx)))
+		}
+		return struct{}{}, err
+	})
+	return notMine(err)
 }
 
 func (e *Engine) dropCopy(ctx context.Context, id int64) error {
@@ -147,10 +189,7 @@ func (e *Engine) copyContext(ctx context.Context, row db.VectorContext, all bool
 	if errors.Is(err, db.ErrNoRows) { // it was deleted meanwhile: the next look forgets it
 		return nil
 	}
-	if err = notMine(err); err != nil {
-		err = fmt.Errorf("copy the vectors of context %d: %w", row.ID, err)
-	}
-	return err
+	return notMine(err)
 }
 
 // copying is one turn of bringing a copy up to date.
@@ -193,7 +232,7 @@ func (c *copying) run(ctx context.Context, all bool) (err error) {
 	if !c.wanted.Partial && len(add) > 0 {
 		slog.InfoContext(ctx, "vectors were copied", "context", t.Context, "documents", len(add), "took", time.Since(begun).Round(time.Millisecond))
 	}
-	return t.Settle(ctx, c.wanted.History, c.wanted.Version)
+	return t.Settle(ctx, c.wanted.History, c.wanted.Version, !c.wanted.Partial)
 }
 
 // differences tells which documents the copy lacks, and which it holds that it should not, or only a part of.

@@ -219,7 +219,7 @@ func (e *Engine) byMeaning(ctx context.Context, row *db.Context, p *sought, sear
 	v, err := e.embed(ctx, row, p)
 	if err == nil {
 		var hits []vector.Hit
-		if hits, err = scan(ctx, e, func() ([]vector.Hit, error) { return search(m, v) }); err == nil {
+		if hits, err = search(m, v); err == nil {
 			return hits, nil
 		}
 	}

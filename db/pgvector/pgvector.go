@@ -8,9 +8,13 @@ package pgvector
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"runtime"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -140,6 +144,7 @@ func commonTables() []string {
 			version    bigint      NOT NULL DEFAULT 0,
 			chunks     bigint      NOT NULL DEFAULT 0,
 			wanted     bigint      NOT NULL DEFAULT 0,
+			checked_at timestamptz NOT NULL DEFAULT '-infinity',
 			turn       bigint      NOT NULL DEFAULT 0,
 			busy_until timestamptz NOT NULL DEFAULT '-infinity')`,
 		`CREATE TABLE IF NOT EXISTS canopy_vectors.documents (
@@ -170,6 +175,9 @@ func tablesOf(dimensions int) []string {
 	}
 	return append(
 		list,
+		// What is told to lie in tables that were lost is there no more.
+		fmt.Sprintf(`DELETE FROM canopy_vectors.documents d USING canopy_vectors.contexts c WHERE c.context_id = d.context_id AND c.dimensions = %d`, dimensions),
+		fmt.Sprintf(`UPDATE canopy_vectors.contexts SET version = 0, chunks = 0 WHERE dimensions = %d`, dimensions),
 		fmt.Sprintf(`CREATE INDEX ON %s (context_id, document_id)`, name),
 		fmt.Sprintf(`CREATE INDEX ON %s (context_id, draw)`, name),
 		fmt.Sprintf(`CREATE INDEX ON %s USING hnsw (embedding halfvec_ip_ops) WITH (m = 16, ef_construction = 100)`, name),
@@ -186,6 +194,16 @@ func (s *Store) transact(ctx context.Context, do func(*sqlx.Tx) error) error {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
+}
+
+// Away tells of an error that says that the database does not answer, or is about to stop; an error of one statement says nothing of the next.
+func Away(err error) bool {
+	var told *pq.Error
+	if errors.As(err, &told) {
+		return strings.HasPrefix(string(told.Code), "08") || strings.HasPrefix(string(told.Code), "57P") || told.Code == "53300"
+	}
+	var network net.Error
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.As(err, &network) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // missing tells of an error that says that a table, or the schema, is not there.

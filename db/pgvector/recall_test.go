@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,7 +136,7 @@ func fill(t testing.TB, s *Store, id int64, vectors [][]float32, first int) {
 		rows.Add(int64(i), devtest.Must[[]float32](t)(vector.Unit(vectors[i], static.Dimensions)))
 	}
 	add(document)
-	if err := turn.Settle(ctx, "history", 1); err != nil {
+	if err := turn.Settle(ctx, "history", 1, true); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -230,4 +231,38 @@ func BenchmarkRecall(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkSize tells what vectors of 1,024 dimensions take, and how long each takes to be added.
+func BenchmarkSize(b *testing.B) {
+	const dimensions, rows, context = 1024, 600, 1
+	store := devtest.Must[*Store](b)(Open(devtest.VectorDatabase(b), 1))
+	b.Cleanup(func() { _ = store.Close() })
+	turn := devtest.Must[*Turn](b)(store.Take(b.Context(), context, "model", dimensions))
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // vectors, not secrets
+	sizes := func() (rows, indexes int64) {
+		if err := store.pool.QueryRow(fmt.Sprintf(`SELECT sum(pg_table_size(inhrelid)), sum(pg_indexes_size(inhrelid)) FROM pg_inherits WHERE inhparent = '%s'::regclass`,
+			table(dimensions))).Scan(&rows, &indexes); err != nil {
+			b.Fatal(err)
+		}
+		return rows, indexes
+	}
+	rowsBefore, indexesBefore := sizes()
+	for b.Loop() {
+		var r Rows
+		for i := range int64(rows) {
+			v := make([]float32, dimensions)
+			for j := range v {
+				v[j] = float32(random.NormFloat64())
+			}
+			r.Add(i, devtest.Must[[]float32](b)(vector.Unit(v, dimensions)))
+		}
+		if err := turn.Add(b.Context(), Document{ID: 1, Revision: 1, Whole: true}, r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	rowsAfter, indexesAfter := sizes()
+	b.ReportMetric(float64(rowsAfter-rowsBefore)/rows, "B-rows/vector")
+	b.ReportMetric(float64(indexesAfter-indexesBefore)/rows, "B-indexes/vector")
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/rows, "ms/vector")
 }

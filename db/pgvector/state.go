@@ -17,9 +17,13 @@ type State struct {
 	// Chunks are held, of those that are wanted.
 	Chunks int64 `db:"chunks"`
 	Wanted int64 `db:"wanted"`
+	// There tells that the table of its vectors is there, Unchecked that it was not compared with all that it is to hold for an hour.
+	There     bool `db:"there"`
+	Unchecked bool `db:"unchecked"`
 }
 
-const stateColumns = `context_id, model, dimensions, history, version, chunks, wanted`
+const stateColumns = `context_id, model, dimensions, history, version, chunks, wanted, to_regclass('canopy_vectors.chunks_' || dimensions) IS NOT NULL AS there,
+	checked_at < clock_timestamp() - interval '1 hour' AS unchecked`
 
 // State tells what is held of a context; ErrNone where nothing is.
 func (s *Store) State(ctx context.Context, contextID int64) (State, error) {

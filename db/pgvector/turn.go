@@ -190,10 +190,12 @@ func (t *Turn) Want(ctx context.Context, chunks int64) error {
 	})
 }
 
-// Settle says that what is held is all of a version of the context.
-func (t *Turn) Settle(ctx context.Context, history string, version int64) error {
+// Settle says that what is held is all of a version of the context; checked tells that all of it was compared, and not the latest changes alone.
+func (t *Turn) Settle(ctx context.Context, history string, version int64, checked bool) error {
 	return t.write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE canopy_vectors.contexts SET history = $2, version = $3, wanted = chunks WHERE context_id = $1`, t.Context, history, version)
+		_, err := tx.ExecContext(ctx, `
+			UPDATE canopy_vectors.contexts SET history = $2, version = $3, wanted = chunks, checked_at = CASE WHEN $4 THEN clock_timestamp() ELSE checked_at END
+			WHERE context_id = $1`, t.Context, history, version, checked)
 		return err
 	})
 }

@@ -28,10 +28,16 @@ type copying struct {
 	exact *search.Engine
 }
 
+// patientCopies are of every context, and are waited for however busy the machine is.
+var patientCopies = search.Copies{From: 1, Patience: platform.Patience}
+
 func startCopying(t *testing.T) *copying {
 	t.Helper()
 	url, model := devtest.VectorDatabase(t), platform.NewModelServer(t)
 	s := platform.Start(t, model.Use, func(c *config.Config) { c.VectorURL, c.VectorChunks = url, 1 })
+	store := devtest.Must[*pgvector.Store](t)(pgvector.Open(url, 4))
+	t.Cleanup(func() { _ = store.Close() })
+	s.App.Resolver.Search.KeepCopies(t.Context(), store, patientCopies)
 	c := &copying{Platform: s, exact: search.New(s.App.Store, s.App.Resolver.Search.Models, vector.NewCache(1<<30, platform.Patience))}
 	c.vectors = devtest.Must[*sqlx.DB](t)(sqlx.Open("postgres", url+"&binary_parameters=yes"))
 	t.Cleanup(func() { _ = c.vectors.Close() })
@@ -49,10 +55,20 @@ func (c *copying) exec(statement string, args ...any) {
 // follow copies what there is, as a worker does.
 func (c *copying) follow() {
 	c.T.Helper()
-	for _, do := range []func(context.Context) error{c.App.Resolver.Search.FindLarge, c.App.Resolver.Search.FollowCopies} {
-		if err := do(context.Background()); err != nil {
+	e := c.App.Resolver.Search
+	before := e.CopyProgress().Faults
+	for _, do := range []func(context.Context) error{e.FindLarge, e.FollowCopies} {
+		if err := do(c.T.Context()); err != nil {
 			c.T.Fatal(err)
 		}
+		e.AwaitCopies(c.T.Context())
+	}
+	if err := e.FollowCopies(c.T.Context()); err != nil { // to tell how far they are
+		c.T.Fatal(err)
+	}
+	e.AwaitCopies(c.T.Context())
+	if n := e.CopyProgress().Faults - before; n > 0 {
+		c.T.Fatalf("%d copies failed: %s", n, c.Log.String())
 	}
 }
 
@@ -233,7 +249,7 @@ func TestCopiesFollow(t *testing.T) {
 		t.Errorf("%d rows are held", n)
 	}
 
-	c.exec(`UPDATE canopy_vectors.contexts SET history = 'another', version = version + 100`)
+	c.exec(`UPDATE canopy_vectors.contexts SET history = 'another'`) // as after a failover: the same versions, of another timeline
 	c.exec(`UPDATE canopy_vectors.documents SET stamp = stamp + 1 WHERE document_id = $1`, documents[1])
 	c.exec(`DELETE FROM canopy_vectors.chunks_26 WHERE document_id = $1`, documents[1])
 	all("of another history", false)
@@ -242,10 +258,14 @@ func TestCopiesFollow(t *testing.T) {
 
 	c.exec(`DELETE FROM canopy_vectors.documents WHERE document_id = $1`, documents[1])
 	c.exec(`DELETE FROM canopy_vectors.chunks_26 WHERE document_id = $1`, documents[1])
-	if err := c.App.Resolver.Search.CheckCopies(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	c.exec(`UPDATE canopy_vectors.contexts SET checked_at = checked_at - interval '61 minutes'`)
+	c.follow()
 	all("damaged, and checked", true)
+
+	c.exec(`DROP TABLE canopy_vectors.chunks_26`)
+	all("without its table", false)
+	c.follow()
+	all("with its table again", true)
 
 	c.exec(`DROP SCHEMA canopy_vectors CASCADE`)
 	all("thrown away", false)
@@ -290,6 +310,14 @@ func TestCopiesTakenOver(t *testing.T) {
 	if n := c.held(id); n != whole {
 		t.Errorf("%d rows, not %d", n, whole)
 	}
+	// Of a context that has become small meanwhile no part stays.
+	c.exec(`UPDATE canopy_vectors.contexts SET version = 0`)
+	c.SQL(`UPDATE documents SET status = 'failed' WHERE context_id = $1`, id)
+	c.follow()
+	c.follow()
+	if n := c.rowsOf(id); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
 }
 
 // TestCopiesAway: where the database of vectors is away, all vectors are compared, and it is told.
@@ -315,30 +343,39 @@ func TestCopiesAway(t *testing.T) {
 	}
 }
 
-// TestCopiesSilent: a database of vectors that takes what it is asked and says nothing keeps no search from its answer.
+// TestCopiesSilent: a database of vectors that takes what it is asked and says nothing keeps no search from its answer, and no worker from its end.
 func TestCopiesSilent(t *testing.T) {
 	t.Parallel()
 	silent := devtest.Must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
 	t.Cleanup(func() { _ = silent.Close() })
 	model := platform.NewModelServer(t)
-	s := platform.Start(t, model.Use)
-	s.Work(nil)
+	url := "postgres://nobody:hunter2@" + silent.Addr().String() + "/none?sslmode=disable"
+	s := platform.Start(t, model.Use, func(c *config.Config) { c.VectorURL, c.VectorChunks = url, 1 })
+	stop := s.Work(nil)
 	token := s.Assistant()
 	id := s.NewContext(token, "Silent")
 	s.Upload(token, id, "a.txt", []byte("a bridge over the river"))
 	s.Settle(token, id)
-	store := devtest.Must[*pgvector.Store](t)(pgvector.Open("postgres://nobody:none@"+silent.Addr().String()+"/none?sslmode=disable", 1))
-	s.App.Resolver.Search.KeepCopies(store, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a connection waits for longer
+	begun := time.Now()
+	stop()
+	if took := time.Since(begun); took > 20*time.Second { // a connection waits for 45
+		t.Errorf("the worker has ended after %v", took)
+	}
+	store := devtest.Must[*pgvector.Store](t)(pgvector.Open(url, 1))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.App.Resolver.Search.KeepCopies(gone, store, patientCopies) // whose looks wait for a minute
+	ctx, cancel := context.WithTimeout(t.Context(), platform.Patience/2)
 	defer cancel()
-	var account int64
-	s.Look(&account, `SELECT account_id FROM contexts WHERE id = $1`, id)
-	row := devtest.Must[*db.Context](t)(s.App.Store.Context(ctx, db.Desk{AccountID: account}, id))
+	row := (&copying{Platform: s}).row(id)
 	for range 2 {
 		hits, err := s.App.Resolver.Search.Find(ctx, row, search.Query{Prompt: "bridge", Mode: search.Semantic})
 		if err != nil || len(hits) != 1 {
 			t.Errorf("%d hits, %v", len(hits), err)
 		}
+	}
+	if strings.Contains(s.Log.String(), "hunter2") {
+		t.Error("the log has the password")
 	}
 }
 

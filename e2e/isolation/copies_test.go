@@ -1,6 +1,7 @@
 package isolation
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 	"net/http"
@@ -67,5 +68,8 @@ func (a *ask) copyVectors(chunk, document, inContext int64, text string) {
 	a.SQL(`UPDATE documents SET model = $2 WHERE id = $1`, document, static.Name)
 	a.SQL(`UPDATE contexts SET embedding_model = $2, dimensions = $3, version = version + 1 WHERE id = $1`, inContext, static.Name, static.Dimensions)
 	a.SQL(`UPDATE context_sizes SET size = 1000000 WHERE context_id = $1`, inContext)
-	a.ok(a.App.Resolver.Search.FindLarge(a.ctx))
+	for _, do := range []func(context.Context) error{a.App.Resolver.Search.FindLarge, a.App.Resolver.Search.FollowCopies} {
+		a.ok(do(a.ctx))
+		a.App.Resolver.Search.AwaitCopies(a.ctx)
+	}
 }

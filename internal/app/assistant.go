@@ -21,6 +21,9 @@ import (
 // indexTimeout bounds the loading of one search index.
 const indexTimeout = 60 * time.Second
 
+// copyPatience is how long a search waits for the database of vectors to tell what it holds.
+const copyPatience = 2 * time.Second
+
 // wireAssistant gives the resolver what contexts need: the document store, the models, the indexes.
 func (p *Platform) wireAssistant(ctx context.Context) (err error) {
 	r := p.Resolver
@@ -54,7 +57,7 @@ func (p *Platform) wireAssistant(ctx context.Context) (err error) {
 		if p.vectors, err = pgvector.Open(p.Config.VectorURL, p.Config.DBMaxConns); err != nil {
 			return err
 		}
-		r.Search.KeepCopies(p.vectors, int64(p.Config.VectorChunks))
+		r.Search.KeepCopies(ctx, p.vectors, search.Copies{From: int64(p.Config.VectorChunks), Patience: copyPatience})
 	}
 	return nil
 }

@@ -2,11 +2,22 @@
 //
 // All connections share its one session. Whoever has the turn keeps it until what it has begun is over: up to the Sync of an extended query, and through a
 // transaction. So statements of two connections never mix, as they do where each message takes its own turn.
+//
+// Making an empty database takes seconds, so it is made once and kept beside this file.
 import { createServer } from 'node:net'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 
-const db = await PGlite.create({ extensions: { vector } })
+const kept = 'empty.tar'
+if (!existsSync(kept)) {
+  const empty = await PGlite.create({ extensions: { vector } })
+  const bytes = Buffer.from(await (await empty.dumpDataDir('none')).arrayBuffer())
+  writeFileSync(`${kept}.${process.pid}`, bytes)
+  renameSync(`${kept}.${process.pid}`, kept) // whole, whoever else does the same
+  await empty.close()
+}
+const db = await PGlite.create({ extensions: { vector }, loadDataDir: new Blob([readFileSync(kept)]) })
 const sync = Buffer.from([0x53, 0, 0, 0, 4])
 const cancelRequest = 80877102
 const waiting = []
