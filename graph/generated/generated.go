@@ -2324,7 +2324,7 @@ type CustomerImport implements Node {
   customer: Customer
   "What was made, what was left out and what was made otherwise; null until it is ready."
   report: JSON
-  "Why it was given up, with the place in the archive; null where it was not."
+  "Why it was given up, with the place in the archive, or what there is of it and what can be done; null where it was not."
   error: String
   "When it was asked for."
   createdAt: DateTime!

@@ -1312,7 +1312,7 @@ type CustomerImport struct {
 	Customer *Customer `json:"customer,omitzero"`
 	// What was made, what was left out and what was made otherwise; null until it is ready.
 	Report json.RawMessage `json:"report,omitzero"`
-	// Why it was given up, with the place in the archive; null where it was not.
+	// Why it was given up, with the place in the archive, or what there is of it and what can be done; null where it was not.
 	Error *string `json:"error,omitzero"`
 	// When it was asked for.
 	CreatedAt time.Time `json:"createdAt,omitzero"`

@@ -1292,7 +1292,7 @@ export interface CustomerImport {
   customer: Customer | null;
   /** What was made, what was left out and what was made otherwise; null until it is ready. */
   report: JSON | null;
-  /** Why it was given up, with the place in the archive; null where it was not. */
+  /** Why it was given up, with the place in the archive, or what there is of it and what can be done; null where it was not. */
   error: string | null;
   /** When it was asked for. */
   createdAt: DateTime;
