@@ -184,7 +184,7 @@ func (c *collection) recall(t testing.TB, documents map[int64]struct{}) (recall 
 
 // TestRecall: of the ten best of real vectors an index finds 95 in a hundred at least, with a filter or without.
 func TestRecall(t *testing.T) {
-	c := collect(t, 1500)
+	c := collect(t, 600)
 	for name, documents := range map[string]map[int64]struct{}{"all": nil, "half of the documents": c.half, "one document": {2: {}}} {
 		if recall, _, _ := c.recall(t, documents); recall < 0.95 {
 			t.Errorf("%s: %.3f", name, recall)
@@ -239,7 +239,7 @@ func BenchmarkSize(b *testing.B) {
 	store := devtest.Must[*Store](b)(Open(devtest.VectorDatabase(b), 1))
 	b.Cleanup(func() { _ = store.Close() })
 	turn := devtest.Must[*Turn](b)(store.Take(b.Context(), context, "model", dimensions))
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // vectors, not secrets
+	random := rand.New(rand.NewPCG(1, 2))
 	sizes := func() (rows, indexes int64) {
 		if err := store.pool.QueryRow(fmt.Sprintf(`SELECT sum(pg_table_size(inhrelid)), sum(pg_indexes_size(inhrelid)) FROM pg_inherits WHERE inhparent = '%s'::regclass`,
 			table(dimensions))).Scan(&rows, &indexes); err != nil {
