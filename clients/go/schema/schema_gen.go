@@ -1247,7 +1247,7 @@ type CustomerExport struct {
 	Status CustomerExportStatus `json:"status,omitzero"`
 	// The part that is done, from 0 to 1.
 	Progress float64 `json:"progress,omitzero"`
-	// A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it.
+	// A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it and may still read what it holds.
 	URL *string `json:"url,omitzero"`
 	// When it was asked for.
 	CreatedAt time.Time `json:"createdAt,omitzero"`

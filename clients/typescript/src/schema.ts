@@ -1231,7 +1231,7 @@ export interface CustomerExport {
   status: CustomerExportStatus;
   /** The part that is done, from 0 to 1. */
   progress: number;
-  /** A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it. */
+  /** A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it and may still read what it holds. */
   url: string | null;
   /** When it was asked for. */
   createdAt: DateTime;
