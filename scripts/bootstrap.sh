@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what is missing for `make run`: the PostgreSQL server's programs and redis-server; and with
 # the argument `cluster` what `make cluster` needs besides: PgBouncer and HAProxy; with `tests` what `make test` needs: these,
-# Tesseract, and for the examples zsh, bash, curl, jq,
-# openssl, Node.js and Python; or with `browser` what `make test-browser` and
+# Tesseract, Node.js with npm, by which PGlite is installed where PostgreSQL has no pgvector, and for the examples zsh, bash, curl,
+# jq, openssl and Python; or with `browser` what `make test-browser` and
 # `make clients` do: Chromium, and Node.js with npm. What is installed is never upgraded, and no system-wide server is set up.
 set -eu
 
@@ -36,7 +36,7 @@ if [ "${1:-}" = cluster ] || [ "${1:-}" = tests ]; then
     have_haproxy || missing="$missing haproxy"
 fi
 if [ "${1:-}" = tests ]; then
-    for program in tesseract zsh bash curl jq openssl node python3; do
+    for program in tesseract zsh bash curl jq openssl node npm python3; do
         command -v $program >/dev/null 2>&1 || missing="$missing $program"
     done
 fi
