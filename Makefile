@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run cluster test plans build generate verify lint fuzz bench bench-peers bench-telemetry bench-retrieval static-model chaos upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
+.PHONY: help run cluster test plans build generate verify lint chart fuzz bench bench-peers bench-telemetry bench-retrieval static-model chaos upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -47,8 +47,10 @@ verify: bootstrap ## Check generated code, formatting and style
 	@go mod verify >/dev/null
 	@go vet ./...
 	@scripts/console.sh check
-	@scripts/chart.sh
 	@scripts/lint.sh
+
+chart: bootstrap ## Lint deploy/helm and render its examples, by a helm that is installed the first time
+	@scripts/chart.sh
 
 fuzz: ## Fuzz each target for FUZZTIME (10s)
 	@go list ./... | while read -r pkg; do \
