@@ -43,6 +43,7 @@ verify: bootstrap ## Check generated code, formatting and style
 	@go mod verify >/dev/null
 	@go vet ./...
 	@scripts/console.sh check
+	@scripts/chart.sh
 	@scripts/lint.sh
 
 fuzz: ## Fuzz each target for FUZZTIME (10s)

@@ -92,7 +92,7 @@ func TestDeliveriesOfADay(t *testing.T) {
 	if rows := devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), []db.Wanted{{DestinationID: free, Room: 7}}, time.Hour)); len(rows) != 3 {
 		t.Errorf("%d of another company were taken up", len(rows))
 	}
-	if wait := devtest.Must[time.Duration](t)(s.DeliveriesUntouchedFor(t.Context())); wait != 0 {
+	if wait := devtest.Must[time.Duration](t)((&db.UntouchedDeliveries{Store: s}).For(t.Context())); wait != 0 {
 		t.Errorf("something is said to be untouched for %v", wait)
 	}
 	if n := number(t, pool, `SELECT count(*) FROM limit_notices WHERE name = 'deliveriesPerDay' AND customer_id = $1`, child.ID); n != 2 {

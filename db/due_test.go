@@ -68,7 +68,8 @@ func TestClaimsOfSeveralDestinations(t *testing.T) {
 	}
 }
 
-// TestLooksShareTheWay: looks go past all destinations with something pending, each where the last one ended, and one at a time.
+// TestLooksShareTheWay: looks go past all destinations with something pending, each where the last one ended, and one at a time. Each finds the retries that
+// are due, wherever these are.
 func TestLooksShareTheWay(t *testing.T) {
 	s, pool := openBoth(t)
 	const all = 2*db.LookWidth + 7
@@ -89,6 +90,17 @@ func TestLooksShareTheWay(t *testing.T) {
 			t.Errorf("round %d: %d of %d destinations were seen", round, len(seen), all)
 		}
 	}
+	if first := look(); !first.First || !first.More {
+		t.Errorf("a third way begins with %+v", first)
+	}
+	pool.MustExecContext(t.Context(), `UPDATE webhook_due SET begun = true, next_attempt_at = now() - interval '1 second' WHERE destination_id IN (5, $1) AND delivery_id < 20000`, all)
+	pool.MustExecContext(t.Context(), `UPDATE webhook_due SET begun = true, claimed_at = now(), next_attempt_at = now() - interval '1 second' WHERE destination_id = 6`)
+	retries := look()
+	for destination, found := range map[int64]bool{5: true, 6: false, all: true} {
+		if slices.ContainsFunc(retries.Due, func(d db.DueDestination) bool { return d.ID == destination }) != found {
+			t.Errorf("away from the way destination %d is to be found: %t", destination, found)
+		}
+	}
 	other := pool.MustBeginTx(t.Context(), nil)
 	defer func() { _ = other.Rollback() }()
 	other.MustExecContext(t.Context(), `SELECT pg_advisory_xact_lock(hashtext('canopy deliveries'))`)
@@ -97,7 +109,29 @@ func TestLooksShareTheWay(t *testing.T) {
 	}
 }
 
-// BenchmarkLooks looks for what is due where 100,000 destinations have something pending.
+// TestUntouchedIsFoundBehindOthers: what nobody works on is found behind thousands of destinations where nothing is due, is told until somebody works on it, and
+// then what is next.
+func TestUntouchedIsFoundBehindOthers(t *testing.T) {
+	s, pool := openBoth(t)
+	pool.MustExecContext(t.Context(), `INSERT INTO webhook_due (destination_id, begun, next_attempt_at, delivery_id)
+		SELECT n, true, now() + CASE WHEN n = 5002 THEN '-2 hours' WHEN n = 12000 THEN '-3 hours' ELSE '1 hour' END::interval, n FROM generate_series(1, 12000) n`)
+	u := &db.UntouchedDeliveries{Store: s}
+	tells := func(when string, hours ...float64) {
+		t.Helper()
+		for i, want := range hours {
+			if got := devtest.Must[time.Duration](t)(u.For(t.Context())); got.Round(time.Hour).Hours() != want {
+				t.Errorf("%s, look %d: it is due for %v", when, i, got)
+			}
+		}
+	}
+	tells("from the first destination on", 0, 2, 3, 3, 3)
+	pool.MustExecContext(t.Context(), `UPDATE webhook_due SET claimed_at = now(), next_attempt_at = now() + interval '1 minute' WHERE destination_id = 12000`)
+	tells("once the last one is worked on", 0, 0, 2, 2)
+	pool.MustExecContext(t.Context(), `DELETE FROM webhook_due`)
+	tells("with nothing pending", 0, 0)
+}
+
+// BenchmarkLooks looks for what is due where 100,000 destinations have something pending: all of it is due, or all of it waits for another attempt.
 func BenchmarkLooks(b *testing.B) {
 	address := devtest.Database(b, db.Fingerprint(), db.Migrate)
 	s := devtest.Must[*db.Store](b)(db.Open(b.Context(), address, db.Options{}))
@@ -108,15 +142,25 @@ func BenchmarkLooks(b *testing.B) {
 		`SET session_replication_role = replica`,
 		`INSERT INTO customers (id, name, parent_id, region_id, lineage) SELECT n, 'c' || n, NULLIF(1, n), 1, CASE n WHEN 1 THEN '{1}' ELSE ARRAY[1, n] END FROM generate_series(1, 1000) n`,
 		`INSERT INTO webhook_destinations (id, customer_id, url, secret) SELECT n, n % 1000 + 1, 'https://receiver.example', '' FROM generate_series(1, 100000) n`,
-		`INSERT INTO webhook_due (destination_id, delivery_id) SELECT n, m * 1000000 + n FROM generate_series(1, 100000) n, generate_series(1, 3) m`,
-		`ANALYZE`,
 	} {
 		pool.MustExecContext(b.Context(), statement)
 	}
-	for b.Loop() {
-		if look := devtest.Must[db.Look](b)(s.LookForDue(b.Context())); len(look.Due) != db.LookWidth && look.More {
-			b.Fatal(len(look.Due))
+	for _, c := range []struct{ name, begun, at string }{{"due", "false", "now()"}, {"waiting", "true", "now() + interval '1 hour'"}} {
+		for _, statement := range []string{
+			`TRUNCATE webhook_due`,
+			`UPDATE delivery_look SET behind = 0`,
+			`INSERT INTO webhook_due (destination_id, begun, next_attempt_at, delivery_id) SELECT n, ` + c.begun + `, ` + c.at + `, m * 1000000 + n FROM generate_series(1, 100000) n, generate_series(1, 3) m`,
+			`VACUUM ANALYZE webhook_due`,
+		} {
+			pool.MustExecContext(b.Context(), statement)
 		}
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if look := devtest.Must[db.Look](b)(s.LookForDue(b.Context())); (len(look.Due) == db.LookWidth) != (c.name == "due") && look.More {
+					b.Fatal(len(look.Due))
+				}
+			}
+		})
 	}
 }
 

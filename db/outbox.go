@@ -27,7 +27,7 @@ type DueDestination struct {
 	Oldest time.Time `db:"oldest"`
 }
 
-// LookWidth is how many destinations with something pending a look for what is due goes past.
+// LookWidth is how many destinations with something pending a look for what is due goes past, and how many retries it finds besides.
 const LookWidth = 1000
 
 // Look is what a look for what is due has found, on its way from destination to destination.
@@ -81,7 +81,8 @@ type Outcome struct {
 
 var (
 	// Workers share the way: each goes on where the last one stopped, and two never look at the same time. Where all is passed in one look,
-	// nothing is written.
+	// nothing is written. Retries that nobody has taken up are found at once, wherever the way is: those that have been due longest, as what is due in
+	// suspended companies is among them and stays so.
 	qPassDestinations = prepare(`
 		WITH RECURSIVE place AS MATERIALIZED (
 			SELECT behind FROM delivery_look WHERE pg_try_advisory_xact_lock(hashtext('canopy deliveries'))),
@@ -92,17 +93,16 @@ var (
 			SELECT d.destination_id, w.n + 1 FROM walk w CROSS JOIN LATERAL (
 				SELECT destination_id FROM webhook_due WHERE destination_id > w.destination_id ORDER BY destination_id LIMIT 1) d
 			WHERE w.n < $1),
-		passed AS MATERIALIZED (SELECT array_agg(destination_id) AS ids, CASE WHEN count(*) = $1 THEN max(destination_id) ELSE 0 END AS last FROM walk),
+		retries AS (
+			SELECT r.destination_id FROM place CROSS JOIN LATERAL (
+				SELECT destination_id FROM webhook_due WHERE begun AND claimed_at IS NULL AND next_attempt_at <= now() ORDER BY next_attempt_at LIMIT $1) r),
+		passed AS MATERIALIZED (SELECT CASE WHEN count(*) = $1 THEN max(destination_id) ELSE 0 END AS last FROM walk),
 		moved AS (UPDATE delivery_look l SET behind = w.last FROM passed w CROSS JOIN place p WHERE l.behind <> w.last)
-		SELECT COALESCE(w.ids, '{}') AS ids, COALESCE(p.behind = 0, false) AS first, p.behind IS NULL OR w.last > 0 AS more FROM passed w LEFT JOIN place p ON true`)
+		SELECT ARRAY(SELECT destination_id FROM walk UNION SELECT destination_id FROM retries) AS ids, COALESCE(p.behind = 0, false) AS first, p.behind IS NULL OR w.last > 0 AS more FROM passed w LEFT JOIN place p ON true`)
 	// Branches take turns: however many destinations one has, the first of another stands among the first.
 	qDueDestinations = prepare(`
 		WITH walk AS (SELECT destination_id FROM unnest($1::bigint[]) w(destination_id)),` + dueOfWalk + `
 		SELECT id, branch_id, oldest FROM due ORDER BY row_number() OVER (PARTITION BY branch_id ORDER BY oldest, id), id`)
-	// A destination whose lane is full has attempts under way; one that nobody works on has not.
-	qDeliveriesUntouchedFor = prepare(dueWalk + `
-		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due.oldest)), 0)::float8 FROM due
-		WHERE NOT EXISTS (SELECT FROM webhook_due w WHERE w.destination_id = due.id AND w.begun AND w.next_attempt_at > now() AND w.claimed_at IS NOT NULL)`)
 	// What was begun goes before others. Of a destination that is held nothing else is taken up, and of one whose company is
 	// suspended nothing at all. A lease that ran out means that its attempt was interrupted; the first few of these are free. What
 	// is attempted for the first time is counted, unless its destination is gone; where that is too much, nothing is taken up. Rows are
@@ -191,7 +191,7 @@ var (
 		UPDATE webhook_deliveries SET status = 'failed', lost = true, completed_at = now(), error = 'the destination was deleted'
 		WHERE id = ANY(ARRAY(SELECT delivery_id FROM ended))`)
 	// What waits for a day with room is not due.
-	qDeliveryBacklog = prepare(dueWalk + `
+	qDeliveryBacklog = prepare(`WITH RECURSIVE ` + walkBehind("walk", "0") + dueOfWalk + `
 		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
 		FROM (SELECT w.next_attempt_at FROM due CROSS JOIN LATERAL (
 				(SELECT next_attempt_at FROM webhook_due WHERE destination_id = due.id AND begun AND next_attempt_at <= now() ORDER BY next_attempt_at LIMIT 100000)
@@ -200,15 +200,15 @@ var (
 			WHERE NOT due.held LIMIT 100000) w`)
 )
 
-// dueWalk begins a statement on the destinations with something due. It walks from destination to
-// destination along the key of what is due, past 5,000 of them: that is enough to tell how deliveries do.
-var dueWalk = `
-	WITH RECURSIVE walk AS (
-		(SELECT destination_id, 1 AS n FROM webhook_due ORDER BY destination_id LIMIT 1)
+// walkBehind walks from destination to destination along the key of what is due, past 5,000 of them.
+func walkBehind(name, behind string) string {
+	return name + ` AS (
+		(SELECT destination_id, 1 AS n FROM webhook_due WHERE destination_id > ` + behind + ` ORDER BY destination_id LIMIT 1)
 		UNION ALL
-		SELECT n.destination_id, w.n + 1 FROM walk w CROSS JOIN LATERAL (
+		SELECT n.destination_id, w.n + 1 FROM ` + name + ` w CROSS JOIN LATERAL (
 			SELECT d.destination_id FROM webhook_due d WHERE d.destination_id > w.destination_id ORDER BY d.destination_id LIMIT 1) n
-		WHERE w.n < 5000),` + dueOfWalk
+		WHERE w.n < ` + walkMost + `),`
+}
 
 // dueOfWalk tells which destinations of a walk have something due, however much is pending there. Of those that are held only what was begun is
 // due, and of those of suspended companies nothing.
@@ -255,10 +255,11 @@ func held(companies string) string {
 const (
 	maxAttempts      = "3"
 	maxInterruptions = "3"
+	walkMost         = "5000"
 )
 
-// LookForDue looks at the next destinations with something pending, at most LookWidth of them, and finds those with something due, by turns of
-// branches. What it costs does not grow with how many there are.
+// LookForDue looks at the next destinations with something pending, at most LookWidth of them, and at those with a retry due that nobody has taken
+// up, and finds those with something due, by turns of branches. What it costs does not grow with how many there are.
 func (s *Store) LookForDue(ctx context.Context) (Look, error) {
 	var way struct {
 		IDs   pq.Int64Array `db:"ids"`
@@ -273,11 +274,6 @@ func (s *Store) LookForDue(ctx context.Context) (Look, error) {
 		return look, nil
 	}
 	return look, s.list(ctx, &look.Due, qDueDestinations, way.IDs)
-}
-
-// DeliveriesUntouchedFor tells for how long something has been due that nobody works on.
-func (s *Store) DeliveriesUntouchedFor(ctx context.Context) (time.Duration, error) {
-	return s.seconds(ctx, qDeliveriesUntouchedFor)
 }
 
 // seconds reads a time that a statement gives in seconds.
@@ -365,7 +361,8 @@ func (s *Store) FailOrphans(ctx context.Context, destinationID int64, limit int)
 	return s.exec(ctx, qFailOrphans, destinationID, limit)
 }
 
-// DeliveryBacklog tells of the deliveries that are due, counting no further than 100,000.
+// DeliveryBacklog tells of the deliveries that are due to the 5,000 destinations that have the lowest ids of those with something pending, counting no
+// further than 100,000.
 func (s *Store) DeliveryBacklog(ctx context.Context) (b Backlog, err error) {
 	err = s.get(ctx, &b, qDeliveryBacklog)
 	return b, err

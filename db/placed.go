@@ -19,11 +19,12 @@ type placed struct {
 	AboveStatus  pq.StringArray `db:"above_status"`
 }
 
+// Those above are sorted once, and not for each of their columns.
 var qPlacedCustomers = prepare(`
 	SELECT ` + customerColumns + `, ` + nested[Region]("r", "region") + `, above.names AS above_names, above.regions AS above_regions, above.status AS above_status` +
 	eachByID("customers", "c") + joinByID("regions", "r", "c.region_id") + `CROSS JOIN LATERAL (
-		SELECT array_agg(a.name ORDER BY a.level) AS names, array_agg(a.region_id ORDER BY a.level) AS regions, array_agg(a.status ORDER BY a.level) AS status
-		FROM customers a WHERE a.id = ANY (c.lineage[1:c.level])) above
+		SELECT array_agg(a.name) AS names, array_agg(a.region_id) AS regions, array_agg(a.status) AS status
+		FROM (SELECT name, region_id, status FROM customers WHERE id = ANY (c.lineage[1:c.level]) ORDER BY level) a) above
 	WHERE ` + withinScope)
 
 // placing is one company that is asked for; found is nil where there is none within the scope.

@@ -111,7 +111,7 @@ func plansAt(t *testing.T, companies int, largest bool) {
 // and with CANOPY_PLANS all. Among ten rows many plans cost the same, and which one is taken is no more than chance.
 func keptEarly() []query {
 	if os.Getenv("CANOPY_PLANS") == "" {
-		return []query{qPassDestinations, qDueDestinations, qDeliveriesUntouchedFor, qClaimDeliveries, qRecordOutcomes, qDeliveryBacklog}
+		return []query{qPassDestinations, qDueDestinations, qDeliveriesUntouched, qClaimDeliveries, qRecordOutcomes, qDeliveryBacklog}
 	}
 	all := make([]query, len(statements))
 	for q := range statements {

@@ -442,15 +442,14 @@ var examples = map[query]example{
 	qOptionUsers:        within(299),
 
 	// outbox.go
-	qPassDestinations:       atWork(1000),
-	qDueDestinations:        few("{5,200,201}"),
-	qDeliveriesUntouchedFor: atWork(),
-	qClaimDeliveries:        few("{5,200,201}", "{20,20,20}", "{20,20,20}", 60),
-	qHoldDeliveries:         few(299, 5),
-	qSweepHolds:             few(),
-	qRecordOutcomes:         few("{101}", "{101}", "{2100-01-01}", "{delivered}", "{0}", "{200}", "{x}", `{"[]"}`).and("{101}", "{101}", "{2100-01-01}", "{failed}", "{0}", "{0}", "{x}", `{"[]"}`),
-	qFailOrphans:            few(5, 20),
-	qDeliveryBacklog:        atWork(),
+	qPassDestinations: atWork(1000),
+	qDueDestinations:  few("{5,200,201}"),
+	qClaimDeliveries:  few("{5,200,201}", "{20,20,20}", "{20,20,20}", 60),
+	qHoldDeliveries:   few(299, 5),
+	qSweepHolds:       few(),
+	qRecordOutcomes:   few("{101}", "{101}", "{2100-01-01}", "{delivered}", "{0}", "{200}", "{x}", `{"[]"}`).and("{101}", "{101}", "{2100-01-01}", "{failed}", "{0}", "{0}", "{x}", `{"[]"}`),
+	qFailOrphans:      few(5, 20),
+	qDeliveryBacklog:  atWork(),
 
 	// permissions.go
 	qPermission:            within(299),
@@ -718,6 +717,9 @@ var examples = map[query]example{
 	// turns.go
 	qTakeTurns:       few("runs"),
 	qBranchOfAccount: few(299),
+
+	// untouched.go
+	qDeliveriesUntouched: atWork(299, 5),
 
 	// users.go
 	qUsersByID:     within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),

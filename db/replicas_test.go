@@ -4,19 +4,35 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"sync"
 	"testing"
 	"time"
 
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/devstack"
 	"canopy/internal/devstack/devtest"
+	"canopy/internal/problem"
 )
 
 // followed is a store that may read from a standby of its server.
 func followed(t testing.TB) (s *db.Store, standby *devstack.Postgres) {
+	t.Helper()
+	p, standby := servers(t)
+	s = open(t, p.URL())
+	if err := s.ReadFrom(standby.URL(), db.Options{MaxConns: 4}, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	used(t, s, true)
+	return s, standby
+}
+
+// servers are a server and its standby.
+func servers(t testing.TB) (p, standby *devstack.Postgres) {
 	t.Helper()
 	// What is acknowledged is written, as it is where people work: it is sent on at once.
 	p, err := devstack.StartPostgres(t.Context(), devstack.PostgresOptions{Dir: t.TempDir(), Durable: true, Log: slog.New(slog.DiscardHandler)})
@@ -32,12 +48,7 @@ func followed(t testing.TB) (s *db.Store, standby *devstack.Postgres) {
 		t.Fatal(err)
 	}
 	t.Cleanup(standby.Remove)
-	s = open(t, p.URL())
-	if err := s.ReadFrom(standby.URL(), db.Options{MaxConns: 4}, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
-	used(t, s, true)
-	return s, standby
+	return p, standby
 }
 
 func used(t testing.TB, s *db.Store, wanted bool) {
@@ -167,6 +178,98 @@ func TestReplicasMayGo(t *testing.T) {
 			used(t, s, false)
 			seesAll(t, s, 5)
 		})
+	}
+}
+
+// TestReplicasMayHang: where one of two standbys takes connections and says nothing any more, nobody's read fails and the other one answers; it is left out, and
+// used again once it says something. One that says nothing from the beginning is never used, and keeps nobody from ending.
+func TestReplicasMayHang(t *testing.T) {
+	t.Parallel()
+	p, standby := servers(t)
+	way, address := devtest.WayTo(t, standby.URL())
+	u, v := devtest.Must[*url.URL](t)(url.Parse(address)), devtest.Must[*url.URL](t)(url.Parse(standby.URL()))
+	u.Host += "," + v.Host
+	s := open(t, p.URL())
+	devtest.Check(t, s.ReadFrom(u.String(), db.Options{MaxConns: 4}, slog.New(slog.DiscardHandler)))
+	both := func(what string, first bool) {
+		t.Helper()
+		devtest.Eventually(t, what, func() bool { r := s.Replicas(); return r[0].Used == first && r[1].Used })
+	}
+	both("both are used", true)
+	seesAll(t, s, 10)
+	way.Hang()
+	var all sync.WaitGroup
+	for range 8 { // whose turn it is finds one that is known to answer, on a connection that did
+		all.Go(func() {
+			if list, err := s.SigningKeys(db.Reading(t.Context())); err != nil || len(list) != 10 {
+				t.Errorf("%d keys are read: %v", len(list), err)
+			}
+		})
+	}
+	all.Wait()
+	both("the one that hangs is left out", false)
+	before, other := s.Replicas()[0].Statements, s.Replicas()[1].Statements
+	devtest.Eventually(t, "the other one answers", func() bool { seesAll(t, s, 1); return s.Replicas()[1].Statements > other })
+	if n := s.Replicas()[0].Statements - before; n != 0 {
+		t.Errorf("%d are asked of the one that hangs", n)
+	}
+	way.Mend()
+	both("it is used again", true)
+	way.Hang()
+	late := open(t, p.URL())
+	devtest.Check(t, late.ReadFrom(address, db.Options{MaxConns: 4}, slog.New(slog.DiscardHandler)))
+	seesAll(t, late, 5)
+	if r := late.Replicas()[0]; r.Used || r.Statements > 0 {
+		t.Errorf("it is read from: %+v", r)
+	}
+}
+
+// TestReplicasMayBreakOff: what is read row by row fails where its standby is lost after the first row, and has no fewer rows; before that the primary answers,
+// as it does the next page of a list.
+func TestReplicasMayBreakOff(t *testing.T) {
+	t.Parallel()
+	p, standby := servers(t)
+	way, address := devtest.WayTo(t, standby.URL())
+	const rows = 20_000
+	run(t, p, `SET session_replication_role = replica; INSERT INTO customers (id, name, parent_id, region_id, lineage)
+		SELECT n, 'c' || n, NULLIF(1, n), 1, CASE n WHEN 1 THEN '{1}' ELSE ARRAY[1, n] END FROM generate_series(1, 20000) n`)
+	run(t, p, `SET session_replication_role = replica; INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, sparse, dense)
+		SELECT 1, 1, n, '', 0, 0, '', convert_to(repeat('x', 300), 'UTF8') FROM generate_series(1, 20000) n`)
+	s := open(t, p.URL())
+	devtest.Check(t, s.ReadFrom(address, db.Options{MaxConns: 4}, slog.New(slog.DiscardHandler)))
+	vectors := func(ctx context.Context, each func()) error {
+		return s.StreamVectors(ctx, true, map[int64]int64{1: 1}, func(db.VectorRow) error { each(); return nil })
+	}
+	companies := func(ctx context.Context, each func()) error {
+		return s.StreamSubtree(ctx, access.Lineage{1}.Subtree(), nil, 0, func(*db.Customer) error { each(); return nil })
+	}
+	for name, c := range map[string]struct {
+		read func(context.Context, func()) error
+		// at is the row with which it is lost; 0: before it is asked.
+		at   int
+		want error
+	}{
+		"vectors, before the first row": {vectors, 0, nil}, "vectors, after it": {vectors, 1, db.ErrReplica}, "vectors, in their midst": {vectors, rows / 2, db.ErrReplica},
+		"companies, before the first row": {companies, 0, nil}, "companies, after it": {companies, 1, nil}, "companies, in their midst": {companies, rows / 2, nil},
+	} {
+		used(t, s, true)
+		before := answered(s)
+		if c.at == 0 {
+			way.Cut()
+		}
+		seen := 0
+		err := c.read(db.Reading(t.Context()), func() {
+			if seen++; seen == c.at {
+				way.Cut()
+			}
+		})
+		if !errors.Is(err, c.want) || err == nil && seen != rows || answered(s) == before && c.at > 0 {
+			t.Errorf("%s: %d rows of %d, the standby has answered %d statements: %v", name, seen, rows, answered(s)-before, err)
+		}
+		if err != nil && problem.From(err).Status() != 503 {
+			t.Errorf("%s: it is told as %v", name, problem.From(err))
+		}
+		way.Mend()
 	}
 }
 

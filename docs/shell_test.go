@@ -22,7 +22,7 @@ var shells = map[string][]string{
 
 // programs are what the pages run. Each stands in for itself: it writes down what it was called with.
 var programs = []string{
-	"make", "curl", "jq", "openssl", "npm", "go", "python3", "rclone", "pg_dump", "canopy", "bin/canopy", "examples/tour/tour.sh", "examples/page/index.html",
+	"make", "curl", "jq", "openssl", "npm", "go", "python3", "rclone", "pg_dump", "docker", "helm", "kubectl", "canopy", "bin/canopy", "examples/tour/tour.sh", "examples/page/index.html",
 }
 
 const standIn = `#!/bin/sh

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -13,8 +14,11 @@ import (
 	"github.com/hibiken/asynq"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/blob"
+	"canopy/internal/bus"
 	"canopy/internal/problem"
+	"canopy/outbox"
 )
 
 // importRenew is how often the progress of an import is told.
@@ -28,6 +32,7 @@ type ReadArchive func(ctx context.Context, row *db.CustomerImport, from io.ReadS
 type importer struct {
 	store *db.Store
 	blobs blob.Store
+	bus   *bus.Bus
 	read  ReadArchive
 	log   *slog.Logger
 	// stop is closed when the worker stops: work under way is handed back at once.
@@ -52,12 +57,12 @@ func (x *importer) ProcessTask(ctx context.Context, t *asynq.Task) error {
 			},
 			work:  func(ctx context.Context) error { return x.readIn(ctx, row, done) },
 			delay: func(ctx context.Context, wait time.Duration) error { return x.store.DelayImportRequest(ctx, row, wait) },
-			end: func(ctx context.Context, done bool, why *string) error {
-				row.Status, row.Error = db.ExportReady, nil
-				if !done {
-					row.Status, row.Error = db.ExportFailed, cmp.Or(why, &gaveUp)
+			end: func(ctx context.Context, done bool, refused *string) error {
+				if done {
+					row.Status, row.Error = db.ExportReady, nil
+					return x.store.EndImportRequest(ctx, row, db.ImportLife)
 				}
-				return x.store.EndImportRequest(ctx, row, db.ImportLife)
+				return x.fail(ctx, row, cmp.Or(refused, gaveUp(row)))
 			},
 		}, nil
 	})
@@ -92,7 +97,44 @@ func (p *passes) Write(b []byte) (int, error) {
 // share is the part that is done.
 func (p *passes) share() float64 { return min(.999, float64(p.read.Load())/float64(p.most*p.size)) }
 
-var gaveUp = "the platform could not read it in; the log of its workers tells why"
+// fail ends an import that nobody goes on with, and says so in the log of the company below which it was asked for.
+func (x *importer) fail(ctx context.Context, row *db.CustomerImport, why *string) error {
+	before := *row
+	row.Status, row.Error = db.ExportFailed, why
+	var told outbox.Told
+	err := x.store.Tx(ctx, func(tx *db.Store) error {
+		if err := tx.EndImportRequest(ctx, row, db.ImportLife); err != nil {
+			return err
+		}
+		var record outbox.Record
+		err := record.Audit(db.AuditEvent{
+			CustomerID: row.ParentID, Action: string(audit.ImportFailed), ObjectType: row.GlobalID().Type, ObjectID: row.ID,
+		}, audit.Between(&before, row).With("error", *why))
+		if err != nil {
+			return err
+		}
+		told, err = record.Write(ctx, tx)
+		return err
+	})
+	if err == nil {
+		told.Announce(ctx, x.bus)
+	}
+	return err
+}
+
+// gaveUp tells why the platform goes on no more with an import that is not at fault itself, what there is of it, and what can be done.
+func gaveUp(row *db.CustomerImport) *string {
+	why := fmt.Sprintf("%d attempts to read it in have failed", archiveAttempts)
+	if row.Attempts > archiveClaims {
+		why = fmt.Sprintf("its workers ended %d times before it was read in", archiveClaims)
+	}
+	left := "It has made nothing: send the archive again to begin anew."
+	if row.MadeID != nil {
+		left = fmt.Sprintf("The company %d is made, and suspended, as not all of its documents' originals are stored: send the same archive again to go on, or delete the company.", *row.MadeID)
+	}
+	told := why + ", as the log of the workers tells. " + left
+	return &told
+}
 
 // refusal tells what is wrong with an archive, or that there is no room for it: no other attempt can do better.
 func refusal(err error) *string {

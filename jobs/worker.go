@@ -23,8 +23,8 @@ import (
 	"canopy/internal/telemetry"
 )
 
-// drainTime is how long running tasks may finish when a worker stops.
-const drainTime = 20 * time.Second
+// DrainTime is how long running tasks may finish when a worker stops.
+const DrainTime = 20 * time.Second
 
 // Worker runs the tasks, the relay and the upkeep. Any number of workers may run at once.
 type Worker struct {
@@ -144,7 +144,7 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 			handler: &exporter{store: w.Store, blobs: w.Documents.Blobs, log: w.Log, stop: ctx.Done()},
 		}), imports.line(line{
 			queue: queueImports, task: typeImport, atOnce: archivePlaces, every: checkEvery,
-			handler: &importer{store: w.Store, blobs: w.Documents.Blobs, read: w.ReadArchive, log: w.Log, stop: ctx.Done()},
+			handler: &importer{store: w.Store, blobs: w.Documents.Blobs, bus: w.Bus, read: w.ReadArchive, log: w.Log, stop: ctx.Done()},
 		}), line{
 			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
 		})
@@ -196,7 +196,7 @@ func (w *Worker) server(l line) *asynq.Server {
 		Concurrency:       l.atOnce,
 		Queues:            map[string]int{l.queue: 1},
 		TaskCheckInterval: l.every,
-		ShutdownTimeout:   drainTime,
+		ShutdownTimeout:   DrainTime,
 		Logger:            asynqLog{w.Log},
 		LogLevel:          asynq.WarnLevel,
 		ErrorHandler: asynq.ErrorHandlerFunc(func(ctx context.Context, t *asynq.Task, err error) {

@@ -89,10 +89,13 @@ func (q Query) CustomerExport(ctx context.Context, id globalid.ID) (*db.Customer
 // CustomerExportEdges resolves what an export leads to.
 type CustomerExportEdges struct{ *Resolver }
 
-// URL is a link to the archive for whoever has asked for it; nil for others, and while there is none.
+// URL is a link to the archive for whoever has asked for it, and may still read all that was to be in it; nil for others, and while there is none.
 func (e CustomerExportEdges) URL(ctx context.Context, obj *db.CustomerExport) (*string, error) {
 	p := access.PrincipalOf(ctx)
 	if p == nil || p.Credential() != obj.AskedBy || obj.Status != db.ExportReady {
+		return nil, nil
+	}
+	if g := p.Grants[access.Tenant]; g == nil || access.ParseFeatures(obj.Rights)&^g.Features != 0 {
 		return nil, nil
 	}
 	link := e.PublicURL.JoinPath("tenant", "export", strconv.FormatInt(obj.ID, 10), "archive")

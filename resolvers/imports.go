@@ -371,12 +371,24 @@ func (i *importing) goOn(ctx context.Context, done *db.Import) (*ImportReport, e
 		report.Status = ImportThere
 		return report, nil
 	}
+	if err := i.noteMade(ctx, done); err != nil {
+		return nil, err
+	}
 	if report.Made["documents"] > 0 {
 		if err := i.originals(ctx, scope, done); err != nil {
 			return nil, err
 		}
 	}
 	return report, i.end(ctx, done)
+}
+
+// noteMade has the request know the company, also one that an earlier request has made: whatever ends it then tells what is left.
+func (i *importing) noteMade(ctx context.Context, done *db.Import) error {
+	if i.in.For == nil {
+		return nil
+	}
+	i.in.For.MadeID = &done.CustomerID
+	return i.Store.NoteMade(ctx, i.in.For, done.CustomerID)
 }
 
 // end has the company go on, unless it was suspended in the archive.

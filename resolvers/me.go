@@ -45,14 +45,42 @@ func (q Query) Me(ctx context.Context) (*Me, error) {
 			})
 		}
 	}
-	if me.Customer, err = q.Store.Customer(ctx, c.Scope(), c.CustomerID); err != nil {
-		return nil, c.unreached(err, "company", c.CustomerID)
+	me.Customer, me.User, err = q.self(ctx, c)
+	if err == nil {
+		me.Email = me.User.Email
 	}
-	if me.User, err = q.Store.User(ctx, c.Scope(), c.UserID); err != nil {
-		return nil, c.unreached(err, "user", c.UserID)
+	return me, err
+}
+
+// selfAsked tells callers apart whose company and user are the same to them; self is what is read of them.
+type (
+	selfAsked struct {
+		scope              access.Scope
+		customerID, userID int64
 	}
-	me.Email = me.User.Email
-	return me, nil
+	self struct {
+		customer *db.Customer
+		user     *db.User
+	}
+)
+
+// self reads the caller's company and user, together with whoever asks for the same meanwhile: somebody may have hundreds of subscriptions open that all look at once.
+// The rows are each asker's own, as is what is read of their edges.
+func (q Query) self(ctx context.Context, c *caller) (*db.Customer, *db.User, error) {
+	read, err := q.selves.Ask(db.Alone(ctx), selfAsked{c.Scope(), c.CustomerID, c.UserID}, func(ctx context.Context) (s self, err error) {
+		if s.customer, err = q.Store.Customer(ctx, c.Scope(), c.CustomerID); err != nil {
+			return s, c.unreached(err, "company", c.CustomerID)
+		}
+		s.user, err = q.Store.User(ctx, c.Scope(), c.UserID)
+		return s, c.unreached(err, "user", c.UserID)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	customer, user := *read.customer, *read.user
+	db.Together([]*db.Customer{&customer})
+	db.Together([]*db.User{&user})
+	return &customer, &user, nil
 }
 
 // MeUpdated tells of the caller as it is now, and each time that it has become another. It ends with the token.

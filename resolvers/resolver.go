@@ -21,6 +21,7 @@ import (
 	"canopy/internal/problem"
 	"canopy/internal/roster"
 	"canopy/internal/secret"
+	"canopy/internal/share"
 	"canopy/internal/sso"
 	"canopy/internal/token"
 	"canopy/search"
@@ -76,6 +77,8 @@ type Resolver struct {
 	Log    *slog.Logger
 	// Together makes at once what is asked for at the same time; nil makes each by itself.
 	Together *Together
+
+	selves share.Together[selfAsked, self]
 }
 
 // Query, Mutation and Subscription are the roots of the graph.

@@ -15,6 +15,14 @@ import (
 // recheckEvery is how often a quiet subscription asks whether its caller may still listen.
 const recheckEvery = 10 * time.Second
 
+// untilRecheck is how long it is until a caller is looked at the next time. All that a caller has open is looked after at the same moment, so that the looks are
+// shared, and the moments of callers are spread.
+func untilRecheck(now time.Time, userID int64) time.Duration {
+	const spread = 0x9E3779B97F4A7C15 // 2^64 by the golden ratio: neighbours are far from each other
+	moment := uint64(userID) * spread % uint64(recheckEvery)
+	return recheckEvery - time.Duration((uint64(now.UnixNano())-moment)%uint64(recheckEvery))
+}
+
 // Listener is one open subscription, between the resolver that feeds it and the door that sends what
 // it is fed: who listens, as last looked up, what could not be read, and why it ended.
 type Listener struct {
@@ -129,9 +137,10 @@ type sender[T any] struct {
 
 // run sends until there is a reason to end.
 func (s *sender[T]) run(ctx context.Context, heard hearing, first []*T) error {
-	expiry := time.NewTimer(time.Until(access.PrincipalOf(ctx).Expires))
+	p := access.PrincipalOf(ctx)
+	expiry := time.NewTimer(time.Until(p.Expires))
 	defer expiry.Stop()
-	recheck := time.NewTicker(recheckEvery)
+	recheck := time.NewTimer(untilRecheck(time.Now(), p.UserID))
 	defer recheck.Stop()
 	var own <-chan *T
 	if s.feed.own != nil {
@@ -145,6 +154,7 @@ func (s *sender[T]) run(ctx context.Context, heard hearing, first []*T) error {
 		case <-expiry.C:
 			return Expired()
 		case <-recheck.C:
+			recheck.Reset(untilRecheck(time.Now(), p.UserID))
 		case obj := <-own:
 			on = s.send(ctx, []*T{obj})
 			continue

@@ -119,3 +119,24 @@ func TestEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestRechecksMeet: whenever somebody's subscriptions were opened, they are looked after at the same moments, and those of others at others.
+func TestRechecksMeet(t *testing.T) {
+	now := time.Now()
+	moments := map[int64]bool{}
+	for user := range int64(100) {
+		next := now.Add(untilRecheck(now, user))
+		moments[int64(next.Sub(now)/(100*time.Millisecond))] = true
+		for at := now; at.Before(next); at = at.Add(37 * time.Millisecond) {
+			if wait := untilRecheck(at, user); wait <= 0 || wait > recheckEvery || !at.Add(wait).Equal(next) {
+				t.Fatalf("user %d, %v before the moment: %v", user, next.Sub(at), wait)
+			}
+		}
+		if wait := untilRecheck(next, user); wait != recheckEvery {
+			t.Errorf("from one moment to the next it is %v", wait)
+		}
+	}
+	if len(moments) < 50 {
+		t.Errorf("100 callers have %d moments", len(moments))
+	}
+}

@@ -25,7 +25,7 @@ type customerExport struct {
 	ID        int64      `json:"id"`
 	Status    string     `json:"status" enum:"pending,running,ready,failed" doc:"How far it is"`
 	Progress  float64    `json:"progress" doc:"The part that is done, from 0 to 1"`
-	URL       *string    `json:"url" doc:"A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it"`
+	URL       *string    `json:"url" doc:"A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it and may still read what it holds"`
 	CreatedAt time.Time  `json:"createdAt"`
 	ExpiresAt *time.Time `json:"expiresAt" doc:"When the export is forgotten, with its archive; null while it is under way"`
 }

@@ -28,7 +28,7 @@ type customerImport struct {
 	Progress   float64         `json:"progress" doc:"The part of the archive that is read, from 0 to 1"`
 	CustomerID *int64          `json:"customerId" doc:"The company that was made of it; null where there is none"`
 	Report     json.RawMessage `json:"report" doc:"What was made, left out, and made otherwise; null until it is ready"`
-	Error      *string         `json:"error" doc:"Why it was given up; null where it was not"`
+	Error      *string         `json:"error" doc:"Why it was given up, with the place in the archive, or what there is of it and what can be done; null where it was not"`
 	CreatedAt  time.Time       `json:"createdAt"`
 	ExpiresAt  *time.Time      `json:"expiresAt" doc:"When the import is forgotten; null while it is under way"`
 }

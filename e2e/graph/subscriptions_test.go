@@ -38,6 +38,36 @@ func (f frame) errorCode() string {
 	return errs[0].Extensions.Code
 }
 
+// TestLooksOfOneCallerAreShared: however many subscriptions somebody has open, they are looked after together, and each tells what there is.
+func TestLooksOfOneCallerAreShared(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token, user := s.Root(), s.UserID(s.Demo.AdminEmail)
+	const open = 300
+	frames, conn := listen(t, s, token, slices.Repeat([]string{`subscription { meUpdated { user { firstName customers(first: 1) { nodes { name } } } } }`}, open)...)
+	defer func() { _ = conn.Close() }()
+	told := func(name string) {
+		t.Helper()
+		for range open {
+			if f := <-frames; f.Type != "next" || !strings.Contains(string(f.Payload), fmt.Sprintf(`"firstName":%q`, name)) {
+				t.Fatalf("%s %s", f.Type, f.Payload)
+			}
+		}
+	}
+	var name string
+	s.Look(&name, `SELECT first_name FROM memberships WHERE user_id = $1 AND customer_id = 1`, user)
+	told(name)
+	before := s.App.Store.Executed()
+	s.SQL(`UPDATE users SET first_name = 'Nova' WHERE id = $1`, user)
+	s.SQL(`UPDATE memberships SET first_name = 'Nova' WHERE user_id = $1`, user)
+	s.App.Bus.Publish(t.Context(), outbox.CallerTopic(user), nil)
+	told("Nova")
+	// Of what a look reads the caller, the company and the user are read for many at once, and each subscription reads what it asks for besides.
+	if n := s.App.Store.Executed() - before; n > open*3/2 {
+		t.Errorf("%d subscriptions were looked after by %d statements", open, n)
+	}
+}
+
 // listen opens subscriptions on one WebSocket, whose ids are their numbers from 0.
 func listen(t *testing.T, s *platform.Platform, token string, queries ...string) (<-chan frame, *websocket.Conn) {
 	t.Helper()

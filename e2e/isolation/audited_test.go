@@ -195,7 +195,7 @@ func tellsChanges(t *testing.T, action string, raw json.RawMessage) {
 
 // byThePlatform are the actions of no caller, and those of auditedElsewhere.
 var byThePlatform = []audit.Action{
-	audit.DestinationDisabled, audit.CustomerErased, audit.CustomerImported, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
+	audit.DestinationDisabled, audit.CustomerErased, audit.CustomerImported, audit.ImportFailed, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
 	audit.PasskeyCreated, audit.PasskeyUpdated, audit.PasskeyDeleted,
 	audit.UserTotpReset, audit.UserCodesRegenerated, audit.UserIdentityLinked, audit.UserProvisioned, audit.CustomerDomainLost, audit.IdentityProviderSignInFailed,
 	audit.InvitationAccepted, audit.InvitationDeclined, audit.UserEmailRequested, audit.UserEmailConfirmed, audit.UserEmailChanged, audit.UserEmailStopped, audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,

@@ -226,3 +226,41 @@ func TestExportedRights(t *testing.T) {
 		t.Errorf("left out are %v", left)
 	}
 }
+
+// TestArchivesAreForTheirAskersRights: who loses a right while an export is made, or afterwards, gets no link to what it holds, at either door, until the right is
+// there again; who may not ask any more hears nothing of it, and nobody else has the link in their place.
+func TestArchivesAreForTheirAskersRights(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	alpine := s.Customer("Alpine Energy")
+	greta := s.As("Alpine Energy", "greta@alpine.example")
+	id := s.Must(http.StatusAccepted, "POST", fmt.Sprintf("/tenant/customer/%d/export", alpine), greta, nil).ID(t, "id")
+	right := func(has bool) {
+		s.SQL(`UPDATE roles SET features = CASE WHEN $1 THEN features || '{audit.read}' ELSE array_remove(features, 'audit.read') END WHERE name = 'Owner' AND application_id = 1`, has)
+	}
+	linked := func(when string, want bool) string {
+		t.Helper()
+		e := ended(t, s, greta, id)
+		link, _ := e["url"].(string)
+		data := s.MustGQL(greta, `query($id: ID!) { customerExport(id: $id) { url } }`, map[string]any{"id": id})
+		if shown := platform.Member(t, data, "customerExport.url") != nil; e["status"] != "ready" || (link != "") != want || shown != want {
+			t.Errorf("%s: %v, by the graph %v", when, e, data)
+		}
+		return link
+	}
+	right(false)
+	stop := s.Work(&platform.Letterbox{})
+	defer stop()
+	linked("lost while it was made", false)
+	right(true)
+	link := linked("there again", true)
+	if got := fetch(t, s, link); len(got.rows["auditEvents"]) == 0 {
+		t.Error("the archive has no audit events")
+	}
+	right(false)
+	linked("lost afterwards", false)
+	right(true)
+	s.SQL(`UPDATE permissions SET disabled = true WHERE user_id = $1`, s.UserID("greta@alpine.example"))
+	platform.Scenario{Status: 403}.Judge(t, s.Do("GET", fmt.Sprintf("/tenant/export/%d", id), greta, nil))
+	platform.Scenario{Status: 200, Has: map[string]any{"status": "ready", "url": nil}}.Judge(t, s.Do("GET", fmt.Sprintf("/tenant/export/%d", id), s.Root(), nil))
+}

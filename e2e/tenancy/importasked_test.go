@@ -254,12 +254,63 @@ func TestArchivesThatTakeWorkersDownAreGivenUp(t *testing.T) {
 	export := s.Must(202, "POST", fmt.Sprintf("/tenant/customer/%d/export", coral), root, nil).ID(t, "id")
 	s.SQL(`UPDATE customer_exports SET attempts = 20, status = 'RUNNING'`)
 	s.Work(nil)
-	if i := importEnded(t, s, id); i["status"] != "failed" {
+	i := importEnded(t, s, id)
+	if why := fmt.Sprint(i["error"]); i["status"] != "failed" || !strings.Contains(why, "ended 20 times") || !strings.Contains(why, "made nothing") {
 		t.Errorf("%v", i)
+	}
+	if again := importEnded(t, s, sendArchive(t, s, root, coral, false, content).ID(t, "id")); again["status"] != "ready" {
+		t.Errorf("begun anew it is %v", again)
 	}
 	devtest.Eventually(t, "the export is given up", func() bool {
 		return s.Number(`SELECT count(*) FROM customer_exports WHERE id = $1 AND status = 'FAILED'`, export) == 1
 	})
+}
+
+// TestHalfMadeImportsSaySo: an import that is given up once its company is made says so at both doors and in the log, as does one that went on with it and was
+// given up, too; the same archive, sent again, goes on.
+func TestHalfMadeImportsSaySo(t *testing.T) {
+	t.Parallel()
+	content, _ := furnishedArchive(t)
+	s := platform.Start(t)
+	root, dune := s.Root(), s.Customer("Dune Retail")
+	whole := s.App.Resolver.Blobs
+	var made any
+	for n := range 2 { // what is begun anew finds the company, which another request has made
+		id := sendArchive(t, s, root, dune, false, content).ID(t, "id")
+		row := devtest.Must[*db.CustomerImport](t)(s.App.Store.ClaimImportRequest(t.Context(), db.DueImport{ID: id}, time.Millisecond))
+		s.App.Resolver.Blobs = &brittle{Store: whole, left: 1}
+		if err := readAsked(t, s, row, func() {}); err == nil {
+			t.Error("the store was away")
+		}
+		s.App.Resolver.Blobs = whole
+		s.SQL(`UPDATE import_requests SET attempts = 20 WHERE id = $1`, id)
+		stop := s.Work(nil)
+		i := importEnded(t, s, id)
+		stop()
+		if n == 0 {
+			made = i["customerId"]
+		}
+		why := fmt.Sprint(i["error"])
+		if i["status"] != "failed" || made == nil || i["customerId"] != made || !strings.Contains(why, fmt.Sprintf("The company %v is made, and suspended", made)) {
+			t.Fatalf("it tells %v", i)
+		}
+		got := s.MustGQL(root, `query($id: ID!) { customerImport(id: $id) { status error customer { databaseId status } } }`, map[string]any{"id": fmt.Sprint(id)})
+		if !platform.SameJSON(got["customerImport"], map[string]any{"status": "FAILED", "error": why, "customer": map[string]any{"databaseId": made, "status": "SUSPENDED"}}) {
+			t.Errorf("the graph tells %v", got)
+		}
+		var details []byte
+		s.Look(&details, `SELECT details FROM audit_events WHERE customer_id = $1 AND action = 'customerImport.failed' AND object_id = $2`, dune, id)
+		var told any
+		devtest.Check(t, json.Unmarshal(details, &told))
+		if !platform.SameJSON(told, map[string]any{"status": map[string]any{"old": "RUNNING", "new": "FAILED"}, "error": map[string]any{"new": why}}) {
+			t.Errorf("the log tells %s", details)
+		}
+	}
+	s.Work(nil)
+	again := importEnded(t, s, sendArchive(t, s, root, dune, false, content).ID(t, "id"))
+	if again["status"] != "ready" || again["customerId"] != made || s.Number(`SELECT count(*) FROM customers WHERE id = $1 AND status = 'ACTIVE'`, made) != 1 {
+		t.Errorf("sent again it is %v", again)
+	}
 }
 
 // writeAsked is readAsked; meanwhile is called when the companies are written, and what they have is not yet.

@@ -2282,7 +2282,7 @@ type CustomerExport implements Node {
   status: CustomerExportStatus!
   "The part that is done, from 0 to 1."
   progress: Float!
-  "A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it."
+  "A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it and may still read what it holds."
   url: String
   "When it was asked for."
   createdAt: DateTime!
@@ -2324,7 +2324,7 @@ type CustomerImport implements Node {
   customer: Customer
   "What was made, what was left out and what was made otherwise; null until it is ready."
   report: JSON
-  "Why it was given up, with the place in the archive; null where it was not."
+  "Why it was given up, with the place in the archive, or what there is of it and what can be done; null where it was not."
   error: String
   "When it was asked for."
   createdAt: DateTime!

@@ -122,7 +122,7 @@ const stuckAfter = time.Minute
 
 // relayLag is how long something in the outboxes has been due with nobody at work on it.
 func (p *Platform) relayLag(ctx context.Context) (late time.Duration) {
-	for _, ask := range []func(context.Context) (time.Duration, error){p.Store.DeliveriesUntouchedFor, p.Store.RunsUntouchedFor} {
+	for _, ask := range []func(context.Context) (time.Duration, error){p.untouched.For, p.Store.RunsUntouchedFor} {
 		if d, err := ask(ctx); err == nil {
 			late = max(late, d)
 		}

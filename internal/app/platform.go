@@ -56,6 +56,7 @@ type Platform struct {
 	metrics       *jobs.Metrics
 	telemetry     *telemetry.Telemetry
 	measured      measured
+	untouched     *db.UntouchedDeliveries
 	tools         *jobs.Tools
 	ocr           *extract.OCR
 
@@ -90,7 +91,10 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Platform, error)
 			return nil, errors.Join(err, store.Close())
 		}
 	}
-	p := &Platform{Config: cfg, Log: o.Log, Store: store, Box: box, version: o.Version, limitPatience: o.LimitPatience, registry: prometheus.NewRegistry()}
+	p := &Platform{
+		Config: cfg, Log: o.Log, Store: store, Box: box, version: o.Version, limitPatience: o.LimitPatience, registry: prometheus.NewRegistry(),
+		untouched: &db.UntouchedDeliveries{Store: store},
+	}
 	telemetry.LogTo(o.Log)
 	if p.telemetry, err = telemetry.Start(ctx, cfg.Telemetry, cmp.Or(o.Service, "canopy"), o.Version, &p.measured); err == nil {
 		err = p.connectRedis()

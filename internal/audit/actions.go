@@ -32,6 +32,7 @@ var (
 	CustomerImported = action("customer.imported", "A company is read in from the archive of an export.")
 	ImportAsked      = action("customerImport.created", "Somebody uploads the archive of an export to be read in below a company.")
 	ImportCancelled  = action("customerImport.cancelled", "An import is cancelled before anything was made.")
+	ImportFailed     = action("customerImport.failed", "The platform gives an import up, or refuses its archive.")
 	CustomerLimited  = action("customer.limited", "Limits of a company are set.")
 
 	CustomerSuspended = action("customer.suspended", "A company is suspended, with everything below it.")

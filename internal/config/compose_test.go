@@ -2,18 +2,25 @@ package config
 
 import (
 	"maps"
+	"net/netip"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
 )
 
-// composed reads the settings of compose.yaml, as they are in the environment given.
-func composed(t *testing.T, given environment) environment {
+const oneMachine, cluster = "compose.yaml", "deploy/compose.cluster.yaml"
+
+// composed reads the settings of a file for Compose, as they are in the environment given.
+func composed(t *testing.T, file string, given environment) environment {
 	t.Helper()
 	e := environment{}
-	for _, m := range regexp.MustCompile(`(?m)^    ([A-Z_]+): (.*)$`).FindAllStringSubmatch(repositoryFile(t, "compose.yaml"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^    ((?:CANOPY|DATABASE|REDIS|OTEL)_[A-Z_]+): (.*)$`).FindAllStringSubmatch(repositoryFile(t, file), -1) {
 		e[m[1]] = expand(t, m[1], m[2], given)
 	}
 	return e
@@ -53,30 +60,32 @@ func repositoryFile(t *testing.T, name string) string {
 
 // TestComposePassesEverySetting: what is set outside holds inside.
 func TestComposePassesEverySetting(t *testing.T) {
-	given := environment{}
-	for _, v := range Variables() {
-		given[v.Name] = "value of " + v.Name
-	}
-	got := composed(t, given)
-	if want := slices.Sorted(maps.Keys(given)); !slices.Equal(slices.Sorted(maps.Keys(got)), want) {
-		t.Errorf("compose.yaml has %v, the settings are %v", slices.Sorted(maps.Keys(got)), want)
-	}
-	const roots = "/etc/canopy/webhook-ca.pem" // the file that was named is mounted there
-	if !strings.Contains(repositoryFile(t, "compose.yaml"), "- ${CANOPY_WEBHOOK_CA:-/dev/null}:"+roots+":ro\n") {
-		t.Errorf("nothing is at %s", roots)
-	}
-	given["CANOPY_WEBHOOK_CA"] = roots
-	if !maps.Equal(got, given) {
-		t.Errorf("inside is %v", got)
+	for _, file := range []string{oneMachine, cluster} {
+		given := environment{}
+		for _, v := range Variables() {
+			given[v.Name] = "value of " + v.Name
+		}
+		got := composed(t, file, given)
+		if want := slices.Sorted(maps.Keys(given)); !slices.Equal(slices.Sorted(maps.Keys(got)), want) {
+			t.Errorf("%s has %v, the settings are %v", file, slices.Sorted(maps.Keys(got)), want)
+		}
+		const roots = "/etc/canopy/webhook-ca.pem" // the file that was named is mounted there
+		if !strings.Contains(repositoryFile(t, file), "- ${CANOPY_WEBHOOK_CA:-/dev/null}:"+roots+":ro\n") {
+			t.Errorf("%s: nothing is at %s", file, roots)
+		}
+		given["CANOPY_WEBHOOK_CA"] = roots
+		if !maps.Equal(got, given) {
+			t.Errorf("%s: inside is %v", file, got)
+		}
 	}
 }
 
 // TestComposeStarts: with nothing but the key set, serve and worker start, and both keep documents on
 // one volume, whose folder the image has made for its own user.
 func TestComposeStarts(t *testing.T) {
-	compose, image := repositoryFile(t, "compose.yaml"), repositoryFile(t, "Dockerfile")
+	compose, image := repositoryFile(t, oneMachine), repositoryFile(t, "Dockerfile")
 	for _, mode := range []Mode{Server, Worker} {
-		c := load(t, mode, composed(t, environment{"CANOPY_SECRET_KEY": testKey}))
+		c := load(t, mode, composed(t, oneMachine, environment{"CANOPY_SECRET_KEY": testKey}))
 		folder, found := strings.CutPrefix(c.BlobURL, "file://")
 		if !found || !strings.Contains(compose, "- blobs:"+folder+" ") || !strings.Contains(image, "--chown=nonroot:nonroot /blobs "+folder) {
 			t.Errorf("documents are kept in %s", folder)
@@ -84,5 +93,107 @@ func TestComposeStarts(t *testing.T) {
 		if c.Listen != ":8080" || !strings.Contains(compose, `ports: ["8080:8080"]`) {
 			t.Errorf("it listens on %s", c.Listen)
 		}
+	}
+}
+
+// services are those of a file for Compose, with what the tests look at.
+func services(t *testing.T, file string) map[string]service {
+	t.Helper()
+	var all struct{ Services map[string]service }
+	if err := yaml.UnmarshalWithOptions([]byte(repositoryFile(t, file)), &all, yaml.AllowDuplicateMapKey()); err != nil { // it is what a merge key means
+		t.Fatal(err)
+	}
+	return all.Services
+}
+
+type service struct {
+	Command     []string
+	Environment map[string]string
+	Ports       []string
+	Networks    map[string]struct {
+		Address string `yaml:"ipv4_address"`
+	}
+}
+
+// TestClusterStarts: with nothing but the key set, every process of the cluster starts, and what each is told to ask is there.
+func TestClusterStarts(t *testing.T) {
+	all, text := services(t, cluster), repositoryFile(t, cluster)
+	env := composed(t, cluster, environment{"CANOPY_SECRET_KEY": testKey})
+	count := map[string]int{}
+	for name, s := range all {
+		for mode, command := range map[Mode]string{Server: "serve", Worker: "worker", Schema: "migrate"} {
+			if len(s.Command) > 0 && s.Command[0] == command {
+				count[command]++
+				load(t, mode, env)
+				if _, own := s.Environment["CANOPY_LISTEN"]; !own {
+					t.Errorf("%s has not the settings", name)
+				}
+			}
+		}
+	}
+	if count["serve"] != 2 || count["worker"] != 2 || count["migrate"] != 1 {
+		t.Errorf("there are %v", count)
+	}
+	c := load(t, Server, env)
+	listens := map[string]bool{"s3:" + regexp.MustCompile(`-s3\.port=(\d+)`).FindStringSubmatch(text)[1]: true}
+	for name, s := range all {
+		switch {
+		case strings.HasPrefix(name, "serve"):
+			listens[name+c.Listen] = true
+		case strings.HasPrefix(name, "postgres"):
+			listens[name+":5432"] = true
+		case strings.HasPrefix(name, "pgbouncer"):
+			listens[name+":"+regexp.MustCompile(`listen_port = (\d+)`).FindStringSubmatch(text)[1]] = true
+		case s.Networks["default"].Address != "":
+			listens[s.Networks["default"].Address+":6379"] = true
+		}
+	}
+	balancer := all["balancer"].Environment
+	for _, address := range append(strings.Split(strings.Join(hostsOf(t, env), ","), ","), balancer["SERVE_1"], balancer["SERVE_2"]) {
+		if !listens[address] {
+			t.Errorf("nobody listens on %s", address)
+		}
+	}
+	subnet := netip.MustParsePrefix(regexp.MustCompile(`subnet: (\S+?)}`).FindStringSubmatch(text)[1])
+	if !slices.Contains(c.TrustedProxies, subnet) || balancer["LISTEN"] != ":8080" || !slices.Equal(all["balancer"].Ports, []string{"8080:8080"}) {
+		t.Errorf("the balancer listens on %s, %v, and %v is believed", balancer["LISTEN"], all["balancer"].Ports, c.TrustedProxies)
+	}
+}
+
+// hostsOf are the hosts that the URLs of settings name, with their ports.
+func hostsOf(t *testing.T, env environment) (list []string) {
+	t.Helper()
+	for name, pattern := range map[string]string{
+		"DATABASE_URL": `@([^/]+)/`, "CANOPY_DATABASE_READ_URL": `@([^/]+)/`, "REDIS_URL": `://([^/]+)$`, "CANOPY_BLOB_URL": `endpoint=http://([^&]+)`,
+	} {
+		m := regexp.MustCompile(pattern).FindStringSubmatch(env[name])
+		if m == nil {
+			t.Fatalf("%s is %s", name, env[name])
+		}
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// TestBalancerOfTheClusterAsksForReadiness before a process refuses requests, and has room for streams.
+func TestBalancerOfTheClusterAsksForReadiness(t *testing.T) {
+	text := repositoryFile(t, "deploy/haproxy.cfg")
+	seconds := func(pattern string) time.Duration {
+		m := regexp.MustCompile(pattern).FindStringSubmatch(text)
+		if m == nil {
+			t.Fatalf("there is no %s", pattern)
+		}
+		d, err := time.ParseDuration(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	every, _ := strconv.Atoi(regexp.MustCompile(`fall (\d+)`).FindStringSubmatch(text)[1])
+	if noticed := time.Duration(every) * seconds(`inter (\S+)`); noticed >= defaultDrain || !strings.Contains(text, "uri /readyz") {
+		t.Errorf("it is noticed after %s that a process ends, which waits for %s", noticed, defaultDrain)
+	}
+	if seconds(`timeout server (\S+)`) < 10*time.Minute || seconds(`timeout tunnel (\S+)`) < 10*time.Minute || seconds(`timeout http-keep-alive (\S+)`) >= 2*time.Minute {
+		t.Error("streams are cut, or idle connections are kept for longer than serve keeps them")
 	}
 }

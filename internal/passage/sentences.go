@@ -21,6 +21,15 @@ func Sentences(text string) []Span { return sentences(text, 0, nil) }
 func sentences(text string, from int, starts []int) (list []Span) {
 	start := from
 	for at := from; at < len(text); {
+		until := min(len(text), start+sentenceRoom)
+		if len(starts) > 0 {
+			until = min(until, starts[0]-1)
+		}
+		if at < until {
+			if at += within(text[at:until]); at == len(text) {
+				break
+			}
+		}
 		r, size := rune(text[at]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(text[at:])
@@ -35,6 +44,14 @@ func sentences(text string, from int, starts []int) (list []Span) {
 		}
 	}
 	return appendTrimmed(list, text, start, len(text))
+}
+
+// within gives the length of what a text begins with in which no sentence ends: letters, and spaces behind a letter.
+func within(text string) (n int) {
+	for n < len(text) && text[n] < utf8.RuneSelf && (plainWord[text[n]] || text[n] == ' ' && n > 0 && text[n-1] != ' ') {
+		n++
+	}
+	return n
 }
 
 func appendTrimmed(list []Span, text string, start, end int) []Span {

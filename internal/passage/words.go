@@ -21,6 +21,8 @@ type Sought struct {
 	terms []term
 	// begins has the terms by their first letter.
 	begins map[rune][]int
+	// plainly tells of the letters and digits of ASCII, large and small, whether a term begins with them: most words of a text are passed over by it.
+	plainly [utf8.RuneSelf]bool
 	// numbers tells that a term has a digit, so that codes are looked for.
 	numbers bool
 }
@@ -74,6 +76,9 @@ func (s *Sought) add(text string) {
 	}
 	r, _ := utf8.DecodeRuneInString(text)
 	s.begins[r] = append(s.begins[r], len(s.terms))
+	if r < utf8.RuneSelf {
+		s.plainly[r], s.plainly[unicode.ToUpper(r)] = true, true
+	}
 	number := strings.IndexFunc(text, unicode.IsDigit) >= 0
 	s.numbers = s.numbers || number
 	s.terms = append(s.terms, term{text, number, 1 + float64(min(utf8.RuneCountInString(text), 10))/10})
@@ -99,6 +104,9 @@ func (s *Sought) words(text string, from int) []word {
 // plain finds the words of a text that have a term, each by itself.
 func (s *Sought) plain(text string, from int) (list []word) {
 	for span := range each(text, from) {
+		if b := text[span.Start]; b < utf8.RuneSelf && !s.plainly[b] {
+			continue
+		}
 		r, _ := utf8.DecodeRuneInString(text[span.Start:span.End])
 		candidates := s.begins[base(r)]
 		if len(candidates) == 0 {
@@ -150,16 +158,31 @@ var plainWord = func() (is [utf8.RuneSelf]bool) {
 	return is
 }()
 
+// plainRun is how many of them a text begins with.
+func plainRun(text string) (n int) {
+	for n < len(text) && text[n] < utf8.RuneSelf && plainWord[text[n]] {
+		n++
+	}
+	return n
+}
+
 // each gives the words of a text from an offset on: runs of letters and digits, and in scripts that write no spaces each pair of
 // characters.
 func each(text string, from int) func(func(Span) bool) {
 	return func(yield func(Span) bool) {
 		start, before := -1, -1 // of a run, and of the character before in a script without spaces
-		for at, r := range text[from:] {
-			at += from
+		for at := from; at < len(text); {
+			if n := plainRun(text[at:]); n > 0 {
+				if start < 0 {
+					start = at
+				}
+				before = -1
+				at += n
+				continue
+			}
+			r, size := utf8.DecodeRuneInString(text[at:])
 			wide := ideographic(r)
-			inWord := r < utf8.RuneSelf && plainWord[r] ||
-				r >= utf8.RuneSelf && !wide && (unicode.IsLetter(r) || unicode.IsDigit(r) || start >= 0 && unicode.IsMark(r))
+			inWord := r >= utf8.RuneSelf && !wide && (unicode.IsLetter(r) || unicode.IsDigit(r) || start >= 0 && unicode.IsMark(r))
 			if !inWord && start >= 0 {
 				if !yield(Span{start, at}) {
 					return
@@ -169,12 +192,13 @@ func each(text string, from int) func(func(Span) bool) {
 			if inWord && start < 0 {
 				start = at
 			}
-			if wide && before >= 0 && !yield(Span{before, at + utf8.RuneLen(r)}) {
+			if wide && before >= 0 && !yield(Span{before, at + size}) {
 				return
 			}
 			if before = -1; wide {
 				before = at
 			}
+			at += size
 		}
 		if start >= 0 {
 			yield(Span{start, len(text)})

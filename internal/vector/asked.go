@@ -13,7 +13,7 @@ type Asked struct {
 	components []component
 	norm       float32 // the whole query's length
 	// weights are what its buckets weigh for Cover, whether they occur or not, and total is their sum.
-	weights map[uint32]float32
+	weights weights
 	total   float32
 	// words are its words that have parts.
 	words []lexical.Word
@@ -24,6 +24,27 @@ type Asked struct {
 type component struct {
 	bucket uint32
 	weight float32
+}
+
+// weights are those of a few buckets. Nearly all buckets that are asked for have none, which a bit for all that end alike tells at once.
+type weights struct {
+	list map[uint32]float32
+	some [16]uint64
+}
+
+func newWeights(n int) weights { return weights{list: make(map[uint32]float32, n)} }
+
+func (w *weights) set(bucket uint32, weight float32) {
+	w.list[bucket] = weight
+	w.some[bucket>>6%16] |= 1 << (bucket % 64)
+}
+
+// of gives the weight of a bucket; 0 for one that has none.
+func (w *weights) of(bucket uint32) float32 {
+	if w.some[bucket>>6%16]&(1<<(bucket%64)) == 0 {
+		return 0
+	}
+	return w.list[bucket]
 }
 
 // usual is how many chunks without a word are taken for granted where words are weighed for Cover: in a few, those that no chunk has would
@@ -39,7 +60,7 @@ func (x *Sparse) AskText(text string) *Asked {
 
 // Ask weighs the components of a query by the inverse document frequency within this whole index.
 func (x *Sparse) Ask(query lexical.Vector) *Asked {
-	a := &Asked{x: x, components: make([]component, 0, len(query)), weights: make(map[uint32]float32, len(query))}
+	a := &Asked{x: x, components: make([]component, 0, len(query)), weights: newWeights(len(query))}
 	squares := 0.0
 	for _, q := range query {
 		df := 0
@@ -53,7 +74,7 @@ func (x *Sparse) Ask(query lexical.Vector) *Asked {
 			a.components = append(a.components, component{q.Bucket, weight * factor})
 		}
 		common := q.Weight() * factor * lexical.IDF(x.live+usual, df)
-		a.weights[q.Bucket] = common
+		a.weights.set(q.Bucket, common)
 		a.total += common
 	}
 	a.norm = sqrt32(squares)
@@ -87,15 +108,15 @@ func (a *Asked) Cover(text string) float64 {
 	}
 	var covered float32
 	found := map[uint32]bool{}
-	for _, c := range a.x.model.Embed(text) {
-		if weight := a.weights[c.Bucket]; weight > 0 {
+	for bucket := range a.x.model.Buckets(text) {
+		if weight := a.weights.of(bucket); weight > 0 && !found[bucket] {
 			covered += weight
-			found[c.Bucket] = true
+			found[bucket] = true
 		}
 	}
 	for _, word := range a.words {
 		if !found[word.Bucket] {
-			covered += a.weights[word.Bucket] * likeness(word.Parts, found)
+			covered += a.weights.of(word.Bucket) * likeness(word.Parts, found)
 		}
 	}
 	return float64(min(1, covered/a.total)) // rounding can pass 1

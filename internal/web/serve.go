@@ -15,12 +15,14 @@ const (
 	readHeaderTimeout = 10 * time.Second
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
-	defaultFinish     = 20 * time.Second
 	goodbye           = time.Second
 	// sendBuffer bounds what the kernel takes of an answer before its reader does, in bytes (tcp(7)). By
 	// itself it takes megabytes: memory, and work on answers that nobody reads.
 	sendBuffer = 128 << 10
 )
+
+// DefaultFinish is how long requests in flight may go on when the server stops, unless ServeOptions say otherwise.
+const DefaultFinish = 20 * time.Second
 
 // ErrShutdown is the cause (context.Cause) of a stream's end when the server stops.
 var ErrShutdown = errors.New("the server is shutting down")
@@ -48,7 +50,7 @@ type ServeOptions struct {
 // by whoever reads it; and to accept a piece of an answer, by the middlewares.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServeOptions) error {
 	if o.Finish <= 0 {
-		o.Finish = defaultFinish
+		o.Finish = DefaultFinish
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

@@ -1247,7 +1247,7 @@ type CustomerExport struct {
 	Status CustomerExportStatus `json:"status,omitzero"`
 	// The part that is done, from 0 to 1.
 	Progress float64 `json:"progress,omitzero"`
-	// A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it.
+	// A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it and may still read what it holds.
 	URL *string `json:"url,omitzero"`
 	// When it was asked for.
 	CreatedAt time.Time `json:"createdAt,omitzero"`
@@ -1312,7 +1312,7 @@ type CustomerImport struct {
 	Customer *Customer `json:"customer,omitzero"`
 	// What was made, what was left out and what was made otherwise; null until it is ready.
 	Report json.RawMessage `json:"report,omitzero"`
-	// Why it was given up, with the place in the archive; null where it was not.
+	// Why it was given up, with the place in the archive, or what there is of it and what can be done; null where it was not.
 	Error *string `json:"error,omitzero"`
 	// When it was asked for.
 	CreatedAt time.Time `json:"createdAt,omitzero"`

@@ -1231,7 +1231,7 @@ export interface CustomerExport {
   status: CustomerExportStatus;
   /** The part that is done, from 0 to 1. */
   progress: number;
-  /** A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it. */
+  /** A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it and may still read what it holds. */
   url: string | null;
   /** When it was asked for. */
   createdAt: DateTime;
@@ -1292,7 +1292,7 @@ export interface CustomerImport {
   customer: Customer | null;
   /** What was made, what was left out and what was made otherwise; null until it is ready. */
   report: JSON | null;
-  /** Why it was given up, with the place in the archive; null where it was not. */
+  /** Why it was given up, with the place in the archive, or what there is of it and what can be done; null where it was not. */
   error: string | null;
   /** When it was asked for. */
   createdAt: DateTime;

@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -204,4 +207,44 @@ func BenchmarkDatabase(b *testing.B) {
 			f()
 		}
 	}
+}
+
+// TestWaysFail: what comes along a way comes whole, waits, or breaks off.
+func TestWaysFail(t *testing.T) {
+	server := Must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	defer func() { _ = server.Close() }()
+	go func() {
+		for c, err := server.Accept(); err == nil; c, err = server.Accept() {
+			go func() { _, _ = io.Copy(c, c); _ = c.Close() }()
+		}
+	}()
+	w, address := WayTo(t, "tcp://"+server.Addr().String())
+	dial := func() net.Conn {
+		c := Must[net.Conn](t)(net.Dial("tcp", strings.TrimPrefix(address, "tcp://")))
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	c := dial()
+	echo := func(c net.Conn, wait time.Duration) error {
+		_, _ = c.Write([]byte("x"))
+		_ = c.SetReadDeadline(time.Now().Add(wait))
+		_, err := io.ReadFull(c, make([]byte, 1))
+		return err
+	}
+	Check(t, echo(c, patience))
+	w.Hang()
+	late := dial()
+	for _, hung := range []net.Conn{c, late} {
+		if err := echo(hung, 50*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("where nothing passes: %v", err)
+		}
+	}
+	w.Mend()
+	Check(t, echo(c, patience))
+	w.CutAfter(0)
+	if err := echo(dial(), patience); err == nil || errors.Is(err, os.ErrDeadlineExceeded) || !w.IsCut() {
+		t.Errorf("where it is cut: %v", err)
+	}
+	w.Mend()
+	Check(t, echo(dial(), patience))
 }
