@@ -732,6 +732,12 @@ var examples = map[query]example{
 	qIndexState:   few(5, ""),
 	qIndexChanges: few(5, "", 1),
 
+	// vectorcopies.go
+	qCopyState:     few(5, ""),
+	qCopyChanges:   few(5, "", 1),
+	qVersionsOf:    few("{5,299}"),
+	qLargeContexts: few(0, 5, 50000),
+
 	// outlines.go
 	qContextSize: few(299),
 	qBlockStarts: few("{299,5}", "{1,1}", 65536),

@@ -79,8 +79,20 @@ func (m *metrics) InterceptResponse(ctx context.Context, next graphql.ResponseHa
 	return response
 }
 
-// operationNameOf is how an operation is called where it is told of.
+// nameExtension is where an operation's name is kept once it was looked at.
+const nameExtension = "canopy.operation"
+
+// operationNameOf is how an operation is called where it is told of. Traces and metrics ask for it, once for each event of a subscription.
 func operationNameOf(oc *graphql.OperationContext) string {
+	if name, is := oc.Stats.GetExtension(nameExtension).(string); is {
+		return name
+	}
+	name := toldName(oc)
+	oc.Stats.SetExtension(nameExtension, name)
+	return name
+}
+
+func toldName(oc *graphql.OperationContext) string {
 	name := oc.OperationName // what is known of a document that was refused
 	if oc.Operation != nil {
 		name = oc.Operation.Name

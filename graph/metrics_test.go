@@ -43,6 +43,15 @@ func TestNamesOfOperations(t *testing.T) {
 	}
 }
 
+// TestNamesAreLookedAtOnce: what traces have found out of an operation's name, metrics take.
+func TestNamesAreLookedAtOnce(t *testing.T) {
+	oc := &graphql.OperationContext{OperationName: "Own"}
+	first := operationNameOf(oc)
+	if oc.OperationName = "Other"; first != "Own" || operationNameOf(oc) != first {
+		t.Errorf("%q, and then %q", first, operationNameOf(oc))
+	}
+}
+
 // TestRefusedDocumentsCount: a document that is refused is an error of the operation that its client names.
 func TestRefusedDocumentsCount(t *testing.T) {
 	registry := prometheus.NewRegistry()

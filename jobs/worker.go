@@ -21,6 +21,7 @@ import (
 	"canopy/internal/secret"
 	"canopy/internal/sso"
 	"canopy/internal/telemetry"
+	"canopy/search"
 )
 
 // DrainTime is how long running tasks may finish when a worker stops.
@@ -45,6 +46,8 @@ type Worker struct {
 	// Tools are what runs work with; without them runs wait.
 	Tools     *Tools
 	Retention Retention
+	// Copies copies the vectors of large contexts; nil where there is no database for them.
+	Copies *search.Engine
 	// PublicURL is the base of links in mails.
 	PublicURL string
 	// Roster is where the worker is written down, with its Version, while it runs.
@@ -92,6 +95,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	running.Go(func() { w.upkeep(ctx) })
 	running.Go(func() { w.tellLimits(ctx) })
 	running.Go(func() { w.eraseDeleted(ctx) })
+	if w.Copies != nil {
+		running.Go(func() { w.keepCopies(ctx) })
+	}
 	if w.Documents != nil {
 		// What counts tokens takes a tenth of a second to make. An error comes again with the first document.
 		running.Go(func() { _, _ = chunk.Count("") })

@@ -91,17 +91,11 @@ func (m Mutation) WithdrawInvitation(ctx context.Context, in WithdrawInvitationI
 			i, err := tx.Invitation(ctx, c.Scope(), id)
 			return i, c.unreached(err, "invitation", id)
 		}
-		i, err := ch.openInvitation(ctx, read)
-		if err != nil {
+		out.Invitation, err = ch.answer(ctx, read, audit.InvitationWithdrawn, func(i *db.Invitation) error {
+			_, err := ch.leave(ctx, i.UserID, i.CustomerID, c.mayTakeOut(ctx, tx, i.CustomerID))
 			return err
-		}
-		if _, err := ch.leave(ctx, i.UserID, i.CustomerID, c.mayTakeOut(ctx, tx, i.CustomerID)); err != nil {
-			return err
-		}
-		if out.Invitation, err = read(); err != nil {
-			return err
-		}
-		return ch.audit(i.CustomerID, audit.InvitationWithdrawn, i, audit.None().Value("status", i.Status, out.Invitation.Status))
+		})
+		return err
 	})
 	return out, err
 }
@@ -179,13 +173,8 @@ func (ch *changes) declineOf(ctx context.Context, userID, customerID int64) erro
 			continue
 		}
 		read := func() (*db.Invitation, error) { return ch.tx.InvitationTo(ctx, userID, i.ID) }
-		if i, err = ch.openInvitation(ctx, read); err != nil {
-			return err
-		}
-		if err := ch.tx.DeclineInvitation(ctx, i.ID); err != nil {
-			return err
-		}
-		if err := ch.audit(customerID, audit.InvitationDeclined, i, audit.None().Value("status", i.Status, db.InvitationDeclined)); err != nil {
+		decline := func(i *db.Invitation) error { return ch.tx.DeclineInvitation(ctx, i.ID) }
+		if _, err := ch.answer(ctx, read, audit.InvitationDeclined, decline); err != nil {
 			return err
 		}
 	}
@@ -208,17 +197,24 @@ func (m Mutation) answer(ctx context.Context, need *rule.Rule, id globalid.ID, a
 			i, err := tx.InvitationTo(ctx, c.UserID, n)
 			return i, missing(err, "invitation", n)
 		}
-		i, err := ch.openInvitation(ctx, read)
-		if err != nil {
-			return err
-		}
-		if err := do(tx, ch, i); err != nil {
-			return err
-		}
-		if answered, err = read(); err != nil {
-			return err
-		}
-		return ch.audit(i.CustomerID, action, i, audit.None().Value("status", i.Status, answered.Status))
+		answered, err = ch.answer(ctx, read, action, func(i *db.Invitation) error { return do(tx, ch, i) })
+		return err
 	})
 	return answered, err
+}
+
+// answer does what ends an invitation that is open, and writes down what became of it.
+func (ch *changes) answer(ctx context.Context, read func() (*db.Invitation, error), action audit.Action, do func(*db.Invitation) error) (*db.Invitation, error) {
+	i, err := ch.openInvitation(ctx, read)
+	if err != nil {
+		return nil, err
+	}
+	if err := do(i); err != nil {
+		return nil, err
+	}
+	answered, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return answered, ch.audit(i.CustomerID, action, i, audit.None().Value("status", i.Status, answered.Status))
 }

@@ -33,10 +33,11 @@ type makings[Row any] struct {
 	share.Batches[owned, *making[Row]]
 }
 
-// Together is what is made together, of each kind. The zero value is ready.
+// Together is what is made or read together, of each kind. The zero value is ready.
 type Together struct {
 	agents makings[db.NewAgent]
 	runs   makings[db.Run]
+	selves share.Together[selfAsked, self]
 }
 
 func (t *Together) ofAgents() *makings[db.NewAgent] {

@@ -67,13 +67,20 @@ type (
 // self reads the caller's company and user, together with whoever asks for the same meanwhile: somebody may have hundreds of subscriptions open that all look at once.
 // The rows are each asker's own, as is what is read of their edges.
 func (q Query) self(ctx context.Context, c *caller) (*db.Customer, *db.User, error) {
-	read, err := q.selves.Ask(db.Alone(ctx), selfAsked{c.Scope(), c.CustomerID, c.UserID}, func(ctx context.Context) (s self, err error) {
+	ask := func(ctx context.Context) (s self, err error) {
 		if s.customer, err = q.Store.Customer(ctx, c.Scope(), c.CustomerID); err != nil {
 			return s, c.unreached(err, "company", c.CustomerID)
 		}
 		s.user, err = q.Store.User(ctx, c.Scope(), c.UserID)
 		return s, c.unreached(err, "user", c.UserID)
-	})
+	}
+	var read self
+	var err error
+	if q.Together == nil {
+		read, err = ask(ctx)
+	} else {
+		read, err = q.Together.selves.Ask(db.Alone(ctx), selfAsked{c.Scope(), c.CustomerID, c.UserID}, ask)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

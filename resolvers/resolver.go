@@ -21,7 +21,6 @@ import (
 	"canopy/internal/problem"
 	"canopy/internal/roster"
 	"canopy/internal/secret"
-	"canopy/internal/share"
 	"canopy/internal/sso"
 	"canopy/internal/token"
 	"canopy/search"
@@ -75,10 +74,8 @@ type Resolver struct {
 	// Search finds chunks.
 	Search *search.Engine
 	Log    *slog.Logger
-	// Together makes at once what is asked for at the same time; nil makes each by itself.
+	// Together makes and reads at once what is asked for at the same time; nil does each by itself.
 	Together *Together
-
-	selves share.Together[selfAsked, self]
 }
 
 // Query, Mutation and Subscription are the roots of the graph.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing for `make run`: the PostgreSQL server's programs and redis-server; and with
-# the argument `tests` what `make test` needs besides: PgBouncer, Tesseract, and for the examples zsh, bash, curl, jq,
-# openssl, Node.js and Python; or with `browser` what `make test-browser` and
+# the argument `tests` what `make test` needs besides: PgBouncer, Tesseract, Node.js with npm, by which PGlite is installed where PostgreSQL has
+# no pgvector, and for the examples zsh, bash, curl, jq, openssl and Python; or with `browser` what `make test-browser` and
 # `make clients` do: Chromium, and Node.js with npm. What is installed is never upgraded, and no system-wide server is set up.
 set -eu
 
@@ -30,7 +30,7 @@ missing=
 [ -n "${REDIS_URL:-}" ] || have_redis || missing="$missing redis"
 if [ "${1:-}" = tests ]; then
     have_pgbouncer || missing="$missing pgbouncer"
-    for program in tesseract zsh bash curl jq openssl node python3; do
+    for program in tesseract zsh bash curl jq openssl node npm python3; do
         command -v $program >/dev/null 2>&1 || missing="$missing $program"
     done
 fi

@@ -63,7 +63,7 @@ func TestBootstrapFindsWhatTestsNeed(t *testing.T) {
 		}
 	}
 	said, ok := run(t, "..", []string{"PATH=" + path, "DATABASE_URL=set", "REDIS_URL=set"}, "scripts/bootstrap.sh", "tests")
-	if ok || !strings.Contains(said, "please install:") || !strings.Contains(said, " zsh bash curl jq openssl node python3 (") {
+	if ok || !strings.Contains(said, "please install:") || !strings.Contains(said, " zsh bash curl jq openssl node npm python3 (") {
 		t.Errorf("%v: %s", ok, said)
 	}
 }

@@ -124,13 +124,17 @@ func (e *Engine) loadSparse(ctx context.Context, contextID int64, model *lexical
 	return b.Build(), state.Version, err
 }
 
+// denseKey names the index of a context's dense vectors.
+func denseKey(row *db.Context) vector.Key {
+	return vector.Key{Context: row.ID, Model: fmt.Sprintf("%s/%d", row.EmbeddingModel, row.Dimensions), Kind: vector.KindDense}
+}
+
 // denseIndex gives the index of a context's dense vectors; nil while it has none.
 func (e *Engine) denseIndex(ctx context.Context, row *db.Context) (*vector.Dense, error) {
 	if row.Dimensions == 0 {
 		return nil, nil
 	}
-	key := vector.Key{Context: row.ID, Model: fmt.Sprintf("%s/%d", row.EmbeddingModel, row.Dimensions), Kind: vector.KindDense}
-	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Dense, at int64) (*vector.Dense, int64, error) {
+	return index(ctx, e, row, denseKey(row), func(ctx context.Context, from *vector.Dense, at int64) (*vector.Dense, int64, error) {
 		return load(ctx, func(ctx context.Context) (*vector.Dense, int64, error) { return e.loadDense(ctx, row, from, at) })
 	})
 }
@@ -141,9 +145,15 @@ func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.De
 		return nil, 0, err
 	}
 	add, remove := changes(from.Documents(), state)
+	x, err := e.extendDense(ctx, row, from, state, add, remove)
+	return x, state.Version, err
+}
+
+// extendDense gives an index with the documents of a state to add, and without those to remove.
+func (e *Engine) extendDense(ctx context.Context, row *db.Context, from *vector.Dense, state *db.IndexState, add, remove []int64) (*vector.Dense, error) {
 	b, err := vector.NewDenseBuilder(row.Dimensions, from)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	b.Remove(remove...)
 	packed, unpacked := pick(state, add)
@@ -155,7 +165,7 @@ func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.De
 		return nil
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	buffer := make([]float32, 0, row.Dimensions)
 	err = e.store.StreamVectors(ctx, true, unpacked, func(v db.VectorRow) error {
@@ -165,7 +175,7 @@ func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.De
 		buffer = vector.AppendFloats(buffer[:0], v.Vector)
 		return b.Add(vector.DenseRow{Chunk: v.Chunk, Document: v.Document, Revision: unpacked[v.Document], Vector: buffer})
 	})
-	return b.Build(), state.Version, err
+	return b.Build(), err
 }
 
 // changes tells which documents an index has to take in, and which it has to leave out.

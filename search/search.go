@@ -71,6 +71,9 @@ type Engine struct {
 	behind behindSearches
 	// largeContext is as the constant; tests have smaller ones.
 	largeContext int64
+	// compared counts the searches by meaning in which all was compared.
+	compared atomic.Int64
+	copies   copies
 }
 
 // New makes an engine with the models of a server. vectors bounds the memory of the indexes that are
@@ -170,7 +173,7 @@ func (e *Engine) rank(ctx context.Context, row *db.Context, p *sought, mode Mode
 	case mode == Hybrid:
 		return e.rankBoth(ctx, row, p, f)
 	}
-	hits, err := e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.Search(v, f) })
+	hits, err := e.byMeaning(ctx, row, p, func(m finder, v []float32) ([]vector.Hit, error) { return m.Nearest(ctx, v, f) })
 	return hits, &judge{odds: byMeanings}, err
 }
 
@@ -207,16 +210,16 @@ func scan[T any](ctx context.Context, e *Engine, do func() (T, error)) (out T, e
 	return do()
 }
 
-// byMeaning searches the dense index of a context, if it has one, for the prompt's vector.
-func (e *Engine) byMeaning(ctx context.Context, row *db.Context, p *sought, search func(*vector.Dense, []float32) ([]vector.Hit, error)) ([]vector.Hit, error) {
-	x, err := e.denseIndex(ctx, row)
-	if err != nil || x == nil || x.Len() == 0 {
+// byMeaning searches the dense vectors of a context, if it has any, for the prompt's.
+func (e *Engine) byMeaning(ctx context.Context, row *db.Context, p *sought, search func(finder, []float32) ([]vector.Hit, error)) ([]vector.Hit, error) {
+	m, err := e.finderOf(ctx, row)
+	if err != nil || m == nil {
 		return nil, err
 	}
 	v, err := e.embed(ctx, row, p)
 	if err == nil {
 		var hits []vector.Hit
-		if hits, err = scan(ctx, e, func() ([]vector.Hit, error) { return search(x, v) }); err == nil {
+		if hits, err = search(m, v); err == nil {
 			return hits, nil
 		}
 	}
@@ -281,13 +284,12 @@ func (e *Engine) rankBlend(ctx context.Context, row *db.Context, p *sought, f ve
 func (e *Engine) both(ctx context.Context, row *db.Context, p *sought, f vector.Filter) (dense, words []vector.Hit, j *judge, err error) {
 	f.MinScore = 0 // the threshold bounds the sum
 	j = &judge{odds: oddsOf(row.EmbeddingModel)}
-	if lexical.Named(row.EmbeddingModel) == nil {
-		dense, err = e.byMeaning(ctx, row, p, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.All(v, f) })
-	}
-	if err != nil {
+	if words, j.asked, err = e.byWords(ctx, row, p, func(a *vector.Asked) []vector.Hit { return a.All(f) }); err != nil {
 		return nil, nil, nil, err
 	}
-	words, j.asked, err = e.byWords(ctx, row, p, func(a *vector.Asked) []vector.Hit { return a.All(f) })
+	if lexical.Named(row.EmbeddingModel) == nil {
+		dense, err = e.byMeaning(ctx, row, p, func(m finder, v []float32) ([]vector.Hit, error) { return m.ToFuse(ctx, v, f, words) })
+	}
 	return dense, words, j, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"canopy/db"
+	"canopy/db/pgvector"
 	"canopy/e2e/platform"
 	"canopy/internal/app/doctor"
 	"canopy/internal/devstack"
@@ -237,6 +238,32 @@ func TestDoctorBesideAStandby(t *testing.T) {
 	expect(t, found, "postgresql", doctor.Fault, "a standby")
 	if code != exitFault {
 		t.Errorf("the exit code is %d", code)
+	}
+}
+
+// TestDoctorBesideVectors: a database of vectors is one that has pgvector, and answers.
+func TestDoctorBesideVectors(t *testing.T) {
+	t.Parallel()
+	server, settings := lasting(t)
+	settings["CANOPY_VECTOR_URL"] = "postgres://nobody@127.0.0.1:1/none?sslmode=disable"
+	_, found := examined(t, settings)
+	expect(t, found, "vectors", doctor.Fault, "it does not answer")
+	with := devtest.VectorDatabase(t)
+	settings["CANOPY_VECTOR_URL"] = with
+	_, found = examined(t, settings)
+	expect(t, found, "vectors", doctor.OK, "which the first worker installs")
+	store := devtest.Must[*pgvector.Store](t)(pgvector.Open(with, 1))
+	defer func() { _ = store.Close() }()
+	if err := store.Prepare(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	_, found = examined(t, settings)
+	expect(t, found, "vectors", doctor.OK, "with pgvector 0.")
+	if plain := devtest.Must[*pgvector.Store](t)(pgvector.Open(server.URL(), 1)); devtest.Must[pgvector.Server](t)(plain.Examine(t.Context())).Available == "" {
+		_ = plain.Close()
+		settings["CANOPY_VECTOR_URL"] = server.URL()
+		_, found = examined(t, settings)
+		expect(t, found, "vectors", doctor.Fault, "has no pgvector")
 	}
 }
 

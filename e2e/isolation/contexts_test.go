@@ -81,6 +81,9 @@ func (a *ask) freshChunk() (chunk, inContext int64) {
 		VALUES ($1, 1, 0, $2, 0, 4, $3) RETURNING id`, document, secretMark+" is a word", sparse)
 	_, err = a.DB.Exec(`UPDATE documents SET status = 'ready', chunks = 1 WHERE id = $1`, document)
 	a.ok(err)
+	if a.copies {
+		a.copyVectors(chunk, document, inContext, secretMark+" is a word")
+	}
 	return chunk, inContext
 }
 

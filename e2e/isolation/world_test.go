@@ -41,6 +41,8 @@ type world struct {
 	serial int
 	// otherApp is the application that the tokens of asOtherApp are for, unless the assistant is asked.
 	otherApp access.App
+	// copies: the vectors of what is searched are copied.
+	copies bool
 }
 
 func newWorld(t *testing.T, change ...func(*config.Config)) *world {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"canopy/db/pgvector"
 	"canopy/internal/blob"
 	"canopy/internal/chunk"
 	"canopy/internal/extract"
@@ -19,6 +20,9 @@ import (
 
 // indexTimeout bounds the loading of one search index.
 const indexTimeout = 60 * time.Second
+
+// copyPatience is how long a search waits for the database of vectors to tell what it holds.
+const copyPatience = 2 * time.Second
 
 // wireAssistant gives the resolver what contexts need: the document store, the models, the indexes.
 func (p *Platform) wireAssistant(ctx context.Context) (err error) {
@@ -49,6 +53,12 @@ func (p *Platform) wireAssistant(ctx context.Context) (err error) {
 	}
 	r.Chat = models.Chat
 	r.Search = search.New(p.Store, models, vector.NewCache(p.Config.VectorCache, indexTimeout))
+	if p.Config.VectorURL != "" {
+		if p.vectors, err = pgvector.Open(p.Config.VectorURL, p.Config.DBMaxConns); err != nil {
+			return err
+		}
+		r.Search.KeepCopies(ctx, p.vectors, search.Copies{From: int64(p.Config.VectorChunks), Patience: copyPatience})
+	}
 	return nil
 }
 

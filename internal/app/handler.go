@@ -21,6 +21,7 @@ import (
 	"canopy/internal/web"
 	"canopy/jobs"
 	"canopy/rest"
+	"canopy/search"
 )
 
 // probed are asked for every few seconds, by machines.
@@ -150,7 +151,7 @@ func (p *Platform) own() *prometheus.Registry {
 	if p.Queue != nil {
 		backlogs.Inspector = asynq.NewInspector(p.Queue)
 	}
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), backlogs, replicaMetrics{p.Store},
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), backlogs, replicaMetrics{p.Store}, copyMetrics{func() *search.Engine { return p.Resolver.Search }},
 		counter("canopy_sql_statements_total", "SQL statements that were run.", p.Store.Executed),
 		counter("canopy_search_index_loads_total", "Search indexes that were loaded.", func() int64 { return int64(p.Resolver.Search.Stats().Loads) }),
 		counter("canopy_search_index_evictions_total", "Search indexes that were dropped to make room.", func() int64 { return int64(p.Resolver.Search.Stats().Evictions) }),

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"canopy/db"
+	"canopy/db/pgvector"
 	"canopy/internal/bus"
 	"canopy/internal/config"
 	"canopy/internal/egress"
@@ -59,6 +60,8 @@ type Platform struct {
 	untouched     *db.UntouchedDeliveries
 	tools         *jobs.Tools
 	ocr           *extract.OCR
+	// vectors is the database of vectors; nil where none is configured.
+	vectors *pgvector.Store
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
@@ -230,4 +233,7 @@ func (p *Platform) Close() {
 		p.Log.Warn("the last traces and metrics were not sent", "error", err)
 	}
 	_ = p.Store.Close()
+	if p.vectors != nil {
+		_ = p.vectors.Close()
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"canopy/internal/config"
 	"canopy/internal/mail"
 	"canopy/jobs"
+	"canopy/search"
 )
 
 // Work does the background work until ctx ends. metrics is an address to serve /metrics, /healthz and
@@ -44,8 +45,13 @@ func Work(ctx context.Context, cfg *config.Config, metrics string, o Options) er
 
 // Worker makes the background half of the platform. sender may be nil: mails wait then.
 func (p *Platform) Worker(sender mail.Sender) *jobs.Worker {
+	var copies *search.Engine
+	if p.vectors != nil {
+		copies = p.Resolver.Search
+	}
 	return &jobs.Worker{
-		Store: p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), ReadArchive: p.Resolver.ReadArchive, Egress: p.Resolver.Egress, DNS: p.Resolver.DNS, Tools: p.tools,
+		Copies: copies,
+		Store:  p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), ReadArchive: p.Resolver.ReadArchive, Egress: p.Resolver.Egress, DNS: p.Resolver.DNS, Tools: p.tools,
 		Retention: jobs.Retention{Deliveries: p.Config.WebhookRetention, Runs: p.Config.RunRetention, Audit: p.Config.AuditRetention},
 		PublicURL: p.Resolver.Issuer(), Roster: p.Resolver.Roster, Version: p.version, Metrics: p.metrics, Trace: p.telemetry, Log: p.Log,
 	}

@@ -35,6 +35,7 @@ const (
 	defaultMaxCost          = 50_000
 	defaultCostLimit        = 600_000
 	defaultVectorCache      = 256 << 20
+	defaultVectorChunks     = 50_000
 	workerVectorCache       = 64 << 20 // it searches for runs only, and has documents in memory, too
 	defaultWebhookRetention = 30 * 24 * time.Hour
 	defaultRunRetention     = 30 * 24 * time.Hour
@@ -91,6 +92,9 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// VectorCache is in bytes.
 	VectorCache int64
+	// VectorURL is the database that has copies of the vectors of large contexts, empty for none; VectorChunks is how many chunks these have.
+	VectorURL    string
+	VectorChunks int
 	// WebhookRetention is how long deliveries that have ended are kept, RunRetention the same of runs.
 	WebhookRetention, RunRetention time.Duration
 	// AuditRetention is how long audit events are kept, 0 for ever.
@@ -150,6 +154,8 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		PortalOrigins:    l.origins("CANOPY_PORTAL_ORIGINS"),
 		LocalOrigins:     mode == Dev,
 		TrustedProxies:   l.prefixes("CANOPY_TRUSTED_PROXIES"),
+		VectorURL:        l.database("CANOPY_VECTOR_URL"),
+		VectorChunks:     l.count("CANOPY_VECTOR_CHUNKS", defaultVectorChunks),
 		VectorCache:      l.size("CANOPY_VECTOR_CACHE", vectorCache(mode)),
 		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", defaultWebhookRetention),
 		RunRetention:     l.duration("CANOPY_RUN_RETENTION", defaultRunRetention),

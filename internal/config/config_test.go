@@ -157,6 +157,8 @@ func TestValues(t *testing.T) {
 		{"CANOPY_DRAIN", "1.5s", "Drain", 1500 * time.Millisecond},
 		{"CANOPY_DRAIN", "10m", "Drain", 10 * time.Minute},
 		{"CANOPY_DB_MAX_CONNS", "4", "DBMaxConns", 4},
+		{"CANOPY_VECTOR_URL", "postgres://u:p@b:1/x", "VectorURL", "postgres://u:p@b:1/x"},
+		{"CANOPY_VECTOR_CHUNKS", "1", "VectorChunks", 1},
 		{"DATABASE_URL", "postgres://u:p@a:1,[::1]:2/x", "DatabaseURL", "postgres://u:p@a:1,[::1]:2/x"},
 		{"CANOPY_DATABASE_READ_URL", "postgres://u:p@b:1,c:2/x", "DatabaseReadURL", "postgres://u:p@b:1,c:2/x"},
 	} {
@@ -256,6 +258,9 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_DRAIN", "601s"},
 		{"CANOPY_DRAIN", "1d"},
 		{"CANOPY_DB_MAX_CONNS", "3"},
+		{"CANOPY_VECTOR_URL", "postgres://u:hunter2@b:x/db"},
+		{"CANOPY_VECTOR_CHUNKS", "0"},
+		{"CANOPY_VECTOR_CHUNKS", "many"},
 		{"CANOPY_DB_MAX_CONNS", "many"},
 		{"DATABASE_URL", "postgres://u:hunter2@a:1,b:x/db"},
 	} {

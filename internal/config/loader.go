@@ -259,6 +259,19 @@ func (l *loader) limit(name string, otherwise int) int {
 	return int(n) // 31 bits
 }
 
+// count reads a number of things, of which there is one at least.
+func (l *loader) count(name string, otherwise int) int {
+	v := l.value(name)
+	if v == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(v, 10, 31)
+	if err != nil || n == 0 {
+		l.fault(name, "must be a whole number from 1 to %d, not %q", math.MaxInt32, v)
+	}
+	return int(n) // 31 bits
+}
+
 // conns reads how many connections a pool may have. With fewer than four, lists at the pace of slow
 // clients could hold all of them.
 func (l *loader) conns(name string) int {

@@ -72,6 +72,11 @@ func Variables() []Variable {
 		{Name: "CANOPY_PORTAL_ORIGINS", Default: "none", Meaning: "Origins of the pages that may show the portal of webhooks in a frame, comma-separated"},
 		{Name: "CANOPY_TRUSTED_PROXIES", Default: "none", Meaning: "CIDRs whose X-Forwarded-For is believed, comma-separated"},
 		{Name: "CANOPY_VECTOR_CACHE", Default: "256MiB; worker: 64MiB", Meaning: "Memory for search indexes, in bytes or with KiB, MiB, GiB"},
+		{
+			Name: "CANOPY_VECTOR_URL", Default: "none",
+			Meaning: "PostgreSQL with pgvector 0.8 or newer that gets copies of the dense vectors of large contexts, and finds in them: postgres://user:password@host:5432/name, that of DATABASE_URL or another",
+		},
+		{Name: "CANOPY_VECTOR_CHUNKS", Default: strconv.Itoa(defaultVectorChunks), Meaning: "From how many chunks on a context is large"},
 		{Name: "CANOPY_WEBHOOK_RETENTION", Default: "30d", Meaning: "How long webhook deliveries are kept in the log: days (30d) or hours (12h)"},
 		{Name: "CANOPY_RUN_RETENTION", Default: "30d", Meaning: "How long runs that have ended are kept, with the log of their steps: days or hours"},
 		{Name: "CANOPY_AUDIT_RETENTION", Default: "400d", Meaning: "How long audit events are kept: days or hours; off, or 0, is for ever"},

@@ -57,6 +57,15 @@ func New(url string, statements ...string) (*Connector, error) {
 // all of them for each one that it looks for. What no index serves is read whole all the same.
 var byKey = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
 
+// Planning is New for statements that are planned for the values at hand, each time, and are not kept.
+func Planning(url string) (*Connector, error) {
+	cfg, err := Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	return open(cfg, readTimeout, map[string]string{"statement_timeout": milliseconds(statementTimeout), "plan_cache_mode": "force_custom_plan"}, nil)
+}
+
 // Patient is New for work that takes as long as it takes, whatever the URL says of that. A statement waits for what others have locked no
 // longer than lockWait, or what the URL says, and fails then: SQLSTATE 55P03.
 func Patient(url string, lockWait time.Duration) (*Connector, error) {

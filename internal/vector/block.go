@@ -276,3 +276,20 @@ func readDense(block []byte, document int64, chunks []int64, dimensions int) (p 
 	}
 	return p, r.rest, nil
 }
+
+// EachDense gives the vectors of a dense block, of length 1, with the ids of their chunks. A vector is valid until the next one only. The error
+// is ErrDimensions, ErrBlock, or that of each.
+func EachDense(block []byte, chunks []int64, dimensions int, each func(chunk int64, v []float32) error) error {
+	p, values, err := readDense(block, 0, chunks, dimensions)
+	if err != nil {
+		return err
+	}
+	v := make([]float32, 0, dimensions)
+	for i, chunk := range p.chunks {
+		v = AppendFloats(v[:0], values[4*dimensions*i:4*dimensions*(i+1)])
+		if err := each(chunk, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -19,6 +19,7 @@ const (
 	KindSparse  Kind = "sparse"
 	KindDense   Kind = "dense"
 	KindOutline Kind = "outline"
+	KindLacking Kind = "lacking"
 )
 
 // Key names an index. Its version is asked for separately: the cache holds one version of each.

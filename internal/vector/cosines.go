@@ -27,3 +27,11 @@ func (s *cosines) rise(similarity float32) float32 {
 	deviations := (float64(similarity) - mean) / math.Sqrt(squares-mean*mean)
 	return float32(max(0, deviations/math.Sqrt(2*math.Log(n))))
 }
+
+// Raise tells what Hit.Rise is of hits among so many chunks, the mean of whose cosines is known, and that of their squares.
+func Raise(hits []Hit, chunks int64, mean, squares float64) {
+	all := cosines{n: float64(chunks), sum: float64(chunks) * mean, squares: float64(chunks) * squares}
+	for i := range hits {
+		hits[i].Rise = all.rise(hits[i].Similarity)
+	}
+}

@@ -125,3 +125,12 @@ func normalise(to, from []float32, dimensions int) error {
 	}
 	return nil
 }
+
+// Unit gives a vector of length 1 and the same direction. The error is ErrDimensions or ErrNotFinite.
+func Unit(v []float32, dimensions int) ([]float32, error) {
+	unit := make([]float32, len(v))
+	if err := normalise(unit, v, dimensions); err != nil {
+		return nil, err
+	}
+	return unit, nil
+}

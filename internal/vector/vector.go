@@ -33,6 +33,17 @@ type Filter struct {
 	Zeros bool
 }
 
+// Best gives those of some hits that a filter accepts, best first.
+func (f Filter) Best(hits []Hit) []Hit {
+	best := newTop(f.Top, len(hits))
+	for _, h := range hits {
+		if f.accepts(h.Similarity) && f.wants(h.Document) {
+			best.push(h)
+		}
+	}
+	return best.sorted()
+}
+
 func (f *Filter) wants(document int64) bool {
 	if f.Documents == nil {
 		return true

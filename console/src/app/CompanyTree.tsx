@@ -2,9 +2,10 @@ import { Button, Stack, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconCheck, IconMail, IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type ComponentProps, type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useClient } from "urql";
 import { CompaniesByName, type Company, Top } from "../companies/companies.gql";
+import { CompanyHits, type Hit } from "../companies/CompanyHits";
 import { TreeModel } from "../companies/tree";
 import { TreeRows } from "../companies/TreeRows";
 import { useAsk } from "../graph/hooks";
@@ -14,7 +15,6 @@ import { session } from "../session/session";
 import { Places, type PlacesResult } from "../session/session.gql";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
-import { Rows } from "../ui/Rows";
 import { unsaved } from "../ui/unsaved";
 import { useNotices } from "../ui/useNotices";
 import { Waiting } from "../ui/Waiting";
@@ -139,48 +139,25 @@ function alone(databaseId: number, name: string): Company {
 
 /** Those of one's companies, and of those below the one that one acts for, that go by a name. */
 function Found({ search, open }: { search: string; open: (place: Place) => void }) {
-  const { text } = useText();
   const me = useMe();
-  return me.can("company.read") ? <FoundBelow search={search} open={open} /> : <Hits of={mineBy(search)} label={text.companies.found} search={search} open={open} />;
+  return me.can("company.read") ? <FoundBelow search={search} open={open} /> : <Hits of={mineBy(search)} search={search} open={open} />;
 }
 
-function mineBy(search: string): (Place & { path?: string })[] {
+function mineBy(search: string): Hit[] {
   const fits = (name: string) => search.toLowerCase().split(/\s+/).every((word) => name.toLowerCase().includes(word));
   return session.companies.filter(({ displayName }) => fits(displayName)).map(({ customerId, displayName }) => ({ databaseId: customerId, name: displayName }));
 }
 
 function FoundBelow({ search, open }: { search: string; open: (place: Place) => void }) {
-  const { text } = useText();
   const pages = usePages(CompaniesByName, { search }, ({ customers }) => customers);
   const onShow = useCallback((first: number, last: number) => pages.show(first, last), [pages]);
   if (pages.error) return <Problem error={pages.error} again={() => pages.retry()} />;
   if (!pages.known) return <Waiting />;
   const known = new Set(pages.rows.map(({ databaseId }) => databaseId));
-  return <Hits of={[...mineBy(search).filter(({ databaseId }) => !known.has(databaseId)), ...pages.rows]} more={pages.more} onShow={onShow} label={text.companies.found} search={search} open={open} />;
+  return <Hits of={[...mineBy(search).filter(({ databaseId }) => !known.has(databaseId)), ...pages.rows]} more={pages.more} onShow={onShow} search={search} open={open} />;
 }
 
-interface HitsProps {
-  of: readonly (Place & { path?: string })[];
-  more?: boolean;
-  onShow?: (first: number, last: number) => void;
-  label: string;
-  search: string;
-  open: (place: Place) => void;
-}
-
-const nothingMore = () => {};
-
-function Hits({ of, more = false, onShow = nothingMore, label, search, open }: HitsProps) {
-  const { text } = useText();
+function Hits(props: Omit<ComponentProps<typeof CompanyHits>, "at" | "end">) {
   const me = useMe();
-  const none = useRef<HTMLParagraphElement>(null);
-  useEffect(() => none.current?.scrollIntoView({ block: "nearest" }), [search]);
-  if (of.length === 0) return <Text ref={none} size="sm" c="dimmed" role="status">{text.companies.noneFound(search)}</Text>;
-  return (
-    <Rows
-      label={label} count={of.length} more={more} height={40} onShow={onShow} keyOf={(index) => String(of[index]!.databaseId)}
-      onOpen={(index) => open(of[index]!)} isOpen={(index) => of[index]!.databaseId === me.customer.databaseId}
-      render={(index) => <><span className="cell">{of[index]!.name}</span><span className="cell spare quiet">{of[index]!.path}</span><Role of={of[index]!} /></>}
-    />
-  );
+  return <CompanyHits {...props} at={me.customer.databaseId} end={(hit) => <Role of={hit} />} />;
 }

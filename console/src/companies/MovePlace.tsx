@@ -1,11 +1,12 @@
-import { Text, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useCallback, useState } from "react";
 import { usePages } from "../graph/pages";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
-import { Rows } from "../ui/Rows";
+import { Waiting } from "../ui/Waiting";
 import { CompaniesByName } from "./companies.gql";
+import { CompanyHits } from "./CompanyHits";
 import { Tree } from "./Tree";
 
 interface Picked {
@@ -30,17 +31,9 @@ export function MovePlace({ at, choose }: Picked) {
 }
 
 function Found({ search, at, choose }: Picked & { search: string }) {
-  const { text } = useText();
   const pages = usePages(CompaniesByName, { search }, ({ customers }) => customers);
   const onShow = useCallback((first: number, last: number) => pages.show(first, last), [pages]);
-  const { rows } = pages;
   if (pages.error) return <Problem error={pages.error} again={() => pages.retry()} />;
-  if (pages.known && rows.length === 0) return <Text size="sm" c="dimmed">{text.companies.noneFound(search)}</Text>;
-  return (
-    <Rows
-      label={text.companies.found} count={rows.length} more={pages.more} height={40} onShow={onShow} keyOf={(index) => rows[index]!.id}
-      onOpen={(index) => choose(rows[index]!.databaseId)} isOpen={(index) => rows[index]!.databaseId === at}
-      render={(index) => <><span className="cell">{rows[index]!.name}</span><span className="cell spare quiet">{rows[index]!.path}</span></>}
-    />
-  );
+  if (!pages.known) return <Waiting />;
+  return <CompanyHits of={pages.rows} more={pages.more} onShow={onShow} search={search} at={at} open={({ databaseId }) => choose(databaseId)} />;
 }

@@ -57,7 +57,7 @@ type Visit struct {
 // Run looks at everything, and gives what it found in the order of looking.
 func (v *Visit) Run(ctx context.Context) []Finding {
 	v.settings()
-	for _, look := range []func(context.Context){v.postgresql, v.secretKey, v.redis, v.blobs, v.mail, v.publicURL, v.egress} {
+	for _, look := range []func(context.Context){v.postgresql, v.secretKey, v.vectors, v.redis, v.blobs, v.mail, v.publicURL, v.egress} {
 		v.within(ctx, look)
 	}
 	if v.store != nil {

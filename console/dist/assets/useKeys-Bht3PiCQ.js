@@ -1,1 +1,0 @@
-import{n as e}from"./pages-CvY4Jd8k.js";import{i as t}from"./keys.gql-Dmx8i19O.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,0 +1,66 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"canopy/internal/pgconn"
+	"canopy/internal/share"
+)
+
+// TestOneCopyHoldsNoOther: a context that takes long to copy is begun once, and holds neither the next one nor who asks for it.
+func TestOneCopyHoldsNoOther(t *testing.T) {
+	t.Parallel()
+	e := &Engine{}
+	e.copies.turns = share.NewGate[int64](turnPlaces)
+	long, begun, other := make(chan struct{}), 0, make(chan struct{})
+	for range 2 {
+		e.begin(t.Context(), 1, 0, func(context.Context) error {
+			begun++
+			<-long
+			return nil
+		})
+	}
+	e.begin(t.Context(), 2, 0, func(context.Context) error {
+		close(other)
+		return errors.New("a fault")
+	})
+	<-other
+	for e.copies.working.faults.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	e.begin(t.Context(), 2, 0, func(context.Context) error { panic("it has just failed") })
+	waiting, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	e.AwaitCopies(waiting)
+	if waiting.Err() == nil {
+		t.Error("the long one is not waited for")
+	}
+	close(long)
+	e.AwaitCopies(t.Context())
+	if begun != 1 {
+		t.Errorf("it was begun %d times", begun)
+	}
+}
+
+// TestOneCopysFaultIsItsOwn: what is wrong with one copy leaves the others to be searched, until the whole database does not answer.
+func TestOneCopysFaultIsItsOwn(t *testing.T) {
+	t.Parallel()
+	c := &copies{known: knownCopies{ids: map[int64]struct{}{1: {}, 2: {}}, next: time.Now().Add(time.Hour)}}
+	both := func(when string, first, second bool) {
+		t.Helper()
+		if a, b := c.has(t.Context(), 1), c.has(t.Context(), 2); a != first || b != second {
+			t.Errorf("%s: %v and %v", when, a, b)
+		}
+	}
+	both("at first", true, true)
+	c.failed(t.Context(), 1, errors.New("of one statement"), false)
+	both("after a fault of one", false, true)
+	c.known.resting[1] = time.Now().Add(-time.Second)
+	both("after its rest", true, true)
+	c.failed(t.Context(), 1, fmt.Errorf("%w: refused", pgconn.ErrConnect), false)
+	both("away", false, false)
+}
