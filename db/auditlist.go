@@ -50,7 +50,11 @@ func eventsWithin(scope access.Scope) ways {
 				return []way{loggedEvents.spanned(st, st.led(w, "e.actor_user_id", st.value(t, "bigint"), "e.created_at"), terms)}
 			}
 		}
-		return loggedEvents.within(st, scope, terms)
+		list := loggedEvents.within(st, scope, terms)
+		if t, given := value(terms, "objectType"); given {
+			list = loggedEvents.rare(st, scope, terms, "e.object_type", t, list)
+		}
+		return list
 	}
 }
 

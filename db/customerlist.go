@@ -179,8 +179,14 @@ func customersWithin(scope access.Scope) ways {
 		}
 		in := wordsOfCustomers
 		in.held, in.few, in.walk, in.whole = held, []way{all}, &walk, scope.Whole()
+		if level, given := st.walkLevel(terms, held); given && !all.ordered && len(scope.From()) <= 2 {
+			in.walk = &level
+		}
 		if list, given := in.ways(st, terms); given {
-			return list
+			if st.counting {
+				return list
+			}
+			return append(st.narrow(scope, terms, held, handful), list...)
 		}
 		if _, begins := value(terms, "begins"); begins {
 			return []way{walk}

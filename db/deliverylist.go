@@ -67,7 +67,11 @@ func deliveriesWithin(scope access.Scope) ways {
 		if customer, given := value(terms, "customerId"); given {
 			due = "d.destination_id IN (SELECT x.id FROM webhook_destinations x WHERE x.customer_id = " + st.arg(customer, "bigint") + ")"
 		}
-		return st.dueFirst(terms, due, loggedDeliveries.anywhere(st, scope, terms), loggedDeliveries.within(st, scope, terms))
+		list := loggedDeliveries.within(st, scope, terms)
+		if t, given := value(terms, "type"); given {
+			list = loggedDeliveries.rare(st, scope, terms, "w.type", t, list)
+		}
+		return st.dueFirst(terms, due, loggedDeliveries.anywhere(st, scope, terms), list)
 	}
 }
 

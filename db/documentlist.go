@@ -30,8 +30,32 @@ var Documents = &List{
 
 // documentsOfContext are the documents of a context.
 var documentsOfContext = hung{list: Documents, ways: func(st *statement, terms []Term) []way {
-	return []way{st.led(way{from: "documents d", held: st.terms(terms)}, "d.context_id", "k.id", "d.id")}
+	return append(st.fewDocuments("", "k.id", terms), st.walkDocuments("", "k.id", terms))
 }}
+
+// walkDocuments walks the documents of contexts: indexes have them in each order.
+func (s *statement) walkDocuments(each, context string, terms []Term) way {
+	w := way{each: each, from: "documents d", held: s.terms(terms)}
+	if s.counting {
+		w.where = []string{"d.context_id = " + context}
+		return w
+	}
+	w.lead, w.is, w.ordered = "d.context_id", context, true
+	if each != "" {
+		w.first = "x"
+	}
+	return w
+}
+
+// fewDocuments are the ways to the documents of contexts whose status or format is one that few have.
+func (s *statement) fewDocuments(each, context string, terms []Term) (list []way) {
+	for _, t := range terms {
+		if t.Member == "status" || t.Member == "format" {
+			list = append(list, way{each: each, from: "documents d", where: []string{"d.context_id = " + context, s.condition(t)}, held: s.terms(terms)})
+		}
+	}
+	return list
+}
 
 // documentsOnDesk are the ways to the documents of a desk's contexts; the desk's arguments are $1 and $2.
 func documentsOnDesk(st *statement, terms []Term) []way {
@@ -42,15 +66,16 @@ func documentsOnDesk(st *statement, terms []Term) []way {
 	if id, given := value(terms, "contextId"); given {
 		desk = "x.id = " + st.arg(id, "bigint") + " AND " + unindexed(onDesk)
 	}
-	walk := st.led(way{each: "(SELECT * FROM contexts x WHERE " + desk + " OFFSET 0) x", from: "documents d", held: st.terms(terms)}, "d.context_id", "x.id", "d.id")
+	each := "(SELECT * FROM contexts x WHERE " + desk + " OFFSET 0) x"
+	walk, few := st.walkDocuments(each, "x.id", terms), st.fewDocuments(each, "x.id", terms)
 	in := searching{
-		table: "documents d", id: "d.id", fits: "words_of(d.display_name) @@ ?", walk: &walk,
+		table: "documents d", id: "d.id", fits: "words_of(d.display_name) @@ ?", few: few, walk: &walk, walkMany: true,
 		from: joinByID("documents", "d", "n.id") + joinByID("contexts", "x", "d.context_id"), held: append(st.terms(terms), onDesk),
 	}
 	if list, given := in.ways(st, terms); given {
 		return list
 	}
-	return []way{walk}
+	return append(few, walk)
 }
 
 // FindDocuments is a page of the documents of a desk's contexts.

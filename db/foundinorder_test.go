@@ -28,8 +28,19 @@ var farWords = []string{
 		SELECT DISTINCT a.id, m.user_id, m.email, m.first_name || ' ' || m.last_name, m.created_at, false, false FROM memberships m CROSS JOIN unnest(m.lineage) a(id) WHERE m.user_id > 100000`,
 	`INSERT INTO member_names SELECT customer_id, user_id, limb_of(lineage), first_name || ' ' || last_name || ' ' || email, lower(first_name || ' ' || last_name), email, created_at
 		FROM memberships WHERE user_id > 100000`,
+	`INSERT INTO permissions (account_id, user_id, role_id, limb_id, application_id, last_access)
+		SELECT a.id, m.user_id, (SELECT min(id) FROM roles), a.limb_id, a.application_id, CASE WHEN (m.user_id + m.customer_id) % 20 > 0 THEN now() - ((m.user_id * m.customer_id * 7919) % 100003 / 60 + (m.user_id > 106000)::int * 2000) * interval '1 hour' END
+		FROM memberships m CROSS JOIN LATERAL (SELECT a.*, i.application_id FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id WHERE a.customer_id = m.customer_id LIMIT 1) a WHERE m.user_id > 100000`,
+	`UPDATE subtree_users s SET unused = NOT EXISTS (SELECT FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
+		WHERE p.user_id = s.user_id AND p.last_access IS NOT NULL AND s.customer_id = ANY (c.lineage)) WHERE user_id > 100000`,
 	`RESET session_replication_role`,
 	`VACUUM ANALYZE`,
+}
+
+// usedLast are users in the order of their last use below a company.
+func usedLast(company int64, direction string) string {
+	return fmt.Sprintf(`SELECT u.id FROM users u LEFT JOIN LATERAL (SELECT max(p.last_access) AS at FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
+		WHERE p.user_id = u.id AND %[1]d = ANY (c.lineage)) l ON true WHERE u.id > 106000 ORDER BY COALESCE(l.at, 'epoch') %[2]s, u.id %[2]s`, company, direction)
 }
 
 // TestSharedWordsAtTheEnd: what very many names share, all of which stand at the end of the order, is found whole and in order, each once.
@@ -58,6 +69,8 @@ func TestSharedWordsAtTheEnd(t *testing.T) {
 			{"PATH", `SELECT id FROM customers WHERE id > 106000 ORDER BY lineage`, companies},
 			{"NAME", `SELECT id FROM users WHERE id > 106000 ORDER BY lower(first_name || ' ' || last_name) COLLATE "C", id`, users},
 			{"ID", `SELECT id FROM users WHERE id > 106000 ORDER BY id`, users},
+			{"LAST_ACCESS", usedLast(scope.From()[len(scope.From())-1], ""), users},
+			{"-LAST_ACCESS", usedLast(scope.From()[len(scope.From())-1], "DESC"), users},
 		} {
 			t.Run(fmt.Sprint(l.order, scope.From(), l.want), func(t *testing.T) {
 				var want, got []int64
@@ -75,5 +88,25 @@ func TestSharedWordsAtTheEnd(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestMisspeltWordsOfAll: users are found by their last use by a word that lies within one edit of one that all have, without a look at when each of them has used something.
+func TestMisspeltWordsOfAll(t *testing.T) {
+	t.Parallel()
+	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1}))
+	t.Cleanup(func() { _ = pool.Close() })
+	data := planData{t, pool}
+	data.begin()
+	data.grow(0, 10)
+	for _, text := range farWords {
+		data.exec(text)
+	}
+	conn := planConn(t, pool, readLists{})
+	defer func() { _ = conn.Close() }()
+	scope := access.Lineage{1}.Subtree()
+	users := listExample{name: "users", list: Users, ways: usersWithin(scope), args: []any{scope.From(), scope.To()}, most: 1_000} // for each of a page
+	for _, order := range []string{"LAST_ACCESS", "-LAST_ACCESS"} {
+		users.run(t, conn, 10, NewAsk(Where{Terms: []Term{{nearBy, "0 exmaple"}}}, order, paging.NewPage(20, paging.Cursor{})), false)
 	}
 }

@@ -170,8 +170,10 @@ type way struct {
 	most int
 	// ids selects the rows as id, where they are looked for at once as they are counted: from then begins behind n(id).
 	ids string
-	// listed lists them, on a condition, where they are not counted, and tells whether there are many.
-	listed func(open string) string
+	// met selects ids, of which as many as are few, and one more, are known as met to all ways of an alternative: the way is walked for these.
+	met string
+	// listed lists them, on a condition, where they are not counted, and tells whether there are many; before is the gate before it.
+	listed func(open, before string) string
 	// each is, in an ordered way, what the way is walked for again and again, with a page of each: a FROM clause.
 	each string
 	// first names the rows of each that the way is walked for: of very many, only those whose own first rows come first are.
@@ -525,18 +527,21 @@ func (s *statement) alternative(ways []way) string {
 	if last == 0 || s.counting {
 		return "(" + s.read(ways[0].at("("+ways[0].ids+")"), s.open) + ")"
 	}
-	gates, reads, open := "", []string{}, cmp.Or(s.open, "true")
+	with, gates, reads, open := "", "", []string{}, cmp.Or(s.open, "true")
 	for i, w := range ways[:last] {
 		g := "g" + strconv.Itoa(i)
 		most := cmp.Or(w.most, handful)
+		if w.met != "" {
+			with, w.size = "WITH met AS MATERIALIZED (SELECT x.id FROM ("+w.met+") x LIMIT (SELECT "+strconv.Itoa(most+1)+")) ", "met"
+		}
 		if w.ids != "" {
-			w.listed = func(open string) string { return listed(w.ids, most, open) }
+			w.listed = func(open, _ string) string { return listed(w.ids, most, open) }
 		}
 		if i > 0 {
 			gates += " CROSS JOIN LATERAL "
 		}
 		if w.listed != nil {
-			gates += "(" + w.listed(open) + ") " + g
+			gates += "(" + w.listed(open, "g"+strconv.Itoa(i-1)) + ") " + g
 			reads = append(reads, "("+s.read(w.at("unnest("+g+".ids)"), open+" AND NOT "+g+".many")+")")
 			open = g + ".many"
 			continue
@@ -550,7 +555,7 @@ func (s *statement) alternative(ways []way) string {
 		open = g + ".many"
 	}
 	reads = append(reads, "("+s.read(ways[last], open)+")")
-	return "(SELECT r.* FROM " + gates + " CROSS JOIN LATERAL (" + strings.Join(reads, " UNION ALL ") + ") r)"
+	return "(" + with + "SELECT r.* FROM " + gates + " CROSS JOIN LATERAL (" + strings.Join(reads, " UNION ALL ") + ") r)"
 }
 
 // at is the way of the rows that were listed somewhere.
@@ -560,6 +565,9 @@ func (w way) at(listed string) way {
 	}
 	return w
 }
+
+// isMet tells whether an id is among those that are met: they are looked up in a table that is made of them once.
+func isMet(id string) string { return "(" + id + " IN (SELECT id FROM met)) IS TRUE" }
 
 // listed lists rows while it counts them, on a condition.
 func listed(ids string, most int, open string) string {

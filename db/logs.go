@@ -53,6 +53,17 @@ func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
 	return []way{limbs, all}
 }
 
+// rare puts before other ways that of all rows whose column, which an index has before the time, is a value that few have.
+func (l logged) rare(st *statement, scope access.Scope, terms []Term, column, is string, otherwise []way) []way {
+	if st.counting {
+		return otherwise
+	}
+	w := l.anywhere(st, scope, terms)
+	w.size = l.rows + " WHERE " + column + " = " + st.arg(is, "text")
+	w.where = append(w.where, column+" = "+st.arg(is, "text"))
+	return append([]way{w}, otherwise...)
+}
+
 // anywhere makes a way of all rows, of which those in the scope are kept. The whole tree needs no look at each row's company.
 func (l logged) anywhere(st *statement, scope access.Scope, terms []Term) way {
 	if scope.Whole() {

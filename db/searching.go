@@ -40,10 +40,11 @@ func (t Term) argument() any {
 // matching is the condition that a name matches the patterns of a search.
 func matching(name string) string { return "folded(" + name + ") ~ ALL (?::text[])" }
 
-// How far a list is walked in the hope of a page, at first and after the index has told that there are many; and of how many rows
+// How far a list is walked in the hope of a page, at first and where some of the first ones fit; and of how many rows
 // that the index finds a page is made. Where there are no more than a handful to look through, the index is not asked.
 const (
 	aGlance, aWalk  = 300, 4_000
+	some, someByUse = 3, 5
 	aHandful        = 200
 	fewFound, found = 2_000, 20_000
 )
@@ -64,8 +65,11 @@ type searching struct {
 	// few are ways for parts of the tree that are small; walk goes through the list in its order, where an index has that.
 	few  []way
 	walk *way
-	// dear: a walk costs more for each row than the index does for each that it finds.
-	dear bool
+	// walkMany: the list is walked for more than few that the index finds, also where each of several parts is walked.
+	walkMany bool
+	// byUse are, where users are ordered by their last use, the ways to what the index finds: a walk costs more for each row then than the index does for
+	// each that it finds, and to order these costs more yet.
+	byUse func(ids string) []way
 	// whole: nothing lies outside of what is asked for, so what the index finds is no more than what a walk would pass.
 	whole bool
 	// limbs: the index also has each word behind the limb that the name is of.
@@ -167,15 +171,16 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 	switch {
 	case s.counting || f.walk == nil:
 		return []way{f.all(ids)}
+	case f.walkMany:
+		return append(f.few, f.upTo(fewFound, ids), *f.walk)
 	case f.walk.each != "":
 		return append(f.few, f.upTo(found, ids), *f.walk)
-	case f.dear:
-		list := append(f.handful(), s.soon(*f.walk, aGlance/3, f.from), f.upTo(fewFound, ids), s.soon(*f.walk, aWalk, f.from))
-		return append(list, f.upTo(found, ids), *f.walk)
+	case f.byUse != nil:
+		return append(append(f.handful(), f.glance(s, aGlance/3, aWalk, someByUse)...), f.byUse(ids)...)
 	case f.whole && s.anyOf:
 		return []way{s.soon(*f.walk, aGlance, f.from), f.all("SELECT x.id FROM (" + ids + ") x LIMIT " + strconv.Itoa(fewFound))}
 	}
-	list := []way{s.soon(*f.walk, aGlance, f.from)}
+	list := f.glance(s, aGlance, aWalk, some)
 	if f.limbs {
 		list = append(append(append(list, f.handful()...), f.upTo(fewFound, ids)), f.few...)
 	} else { // a word that all others have too costs more than to look through the few
@@ -205,19 +210,21 @@ func (f searching) near(s *statement, n words.Near) []way {
 	others := n.Others(mark)
 	edits := func(f searching, columns string) string { return f.foundByAny(s, columns, n.Queries, others) }
 	ids := edits(f, f.named())
-	if s.counting {
+	switch {
+	case s.counting:
 		return []way{f.all(ids)}
+	case f.walkMany:
+		return append(f.few, f.upTo(fewFound, ids), *f.walk)
 	}
 	var list []way
-	if f.walk != nil && f.walk.each == "" && !f.dear {
+	if f.walk != nil && f.walk.each == "" && f.byUse == nil {
 		list = append(list, s.soon(*f.walk, aGlance, f.from))
 	}
 	if len(others) > 0 {
 		list = append(list, f.upTo(fewFound, f.found(s, f.named(), others)))
 	}
-	if f.dear { // to order all that a word which very many have finds would take longer than anybody waits
-		list = append(append(list, f.handful()...), s.soon(*f.walk, aGlance/3, f.from))
-		return append(list, f.upTo(found, ids), *f.walk)
+	if f.byUse != nil { // to order all that a word which very many have finds would take longer than anybody waits
+		return append(append(append(list, f.handful()...), s.soon(*f.walk, aGlance/3, f.from)), f.byUse(ids)...)
 	}
 	if list = append(list, f.few...); f.walk != nil && f.walk.each == "" {
 		if w, has := f.inOrder(s, edits); has {
@@ -239,14 +246,34 @@ func (f searching) all(ids string) way {
 // soon walks a list where the page is full with what fits among so many rows to come, or no more come: from joins to n.id what the list is made of. No
 // more of them are looked at than the page takes; there are too many where the last one is among these.
 func (s *statement) soon(w way, rows int, from string) way {
-	rows = max(rows, 4*(s.page.Size+1))
-	last := "x.nth = " + strconv.Itoa(rows)
-	coming := "SELECT " + s.list.id + " AS id, " + strings.Join(w.held, " AND ") + " AS fits FROM " + w.from + clause(append(append([]string{}, w.where...), s.bounds(w)...)) +
-		s.orderBy(w.lead, s.by(w)) + " LIMIT (SELECT " + strconv.Itoa(rows) + ")"
-	return way{from: from, listed: func(open string) string {
-		return "SELECT bool_or(" + last + ") AS many, array_agg(x.id) FILTER (WHERE x.fits) AS ids FROM (SELECT x.* FROM (SELECT x.*, row_number() OVER () AS nth FROM (" + coming +
-			") x) x WHERE (x.fits OR " + last + ") AND " + open + " LIMIT " + s.rows + ") x OFFSET 0"
+	coming, last := s.coming(w, rows)
+	return way{from: from, listed: func(open, _ string) string {
+		return "SELECT bool_or(" + last + ") AS many, " + metSoon + " FROM " + s.metAmong(coming, last, open)
 	}}
+}
+
+// glance walks a list for so many rows, and on for more where some of the first ones fit: the page is full then before the index has told what it finds.
+func (f searching) glance(s *statement, first, more, some int) []way {
+	coming, last := s.coming(*f.walk, more)
+	return []way{s.soon(*f.walk, first, f.from), {from: f.from, listed: func(open, before string) string {
+		rare := "COALESCE(cardinality(" + before + ".ids), 0) < " + strconv.Itoa(some)
+		return "SELECT CASE WHEN " + open + " AND " + rare + " THEN true ELSE bool_or(" + last + ") END AS many, " + metSoon + " FROM " + s.metAmong(coming, last, open+" AND NOT "+rare)
+	}}}
+}
+
+const metSoon = "array_agg(x.id) FILTER (WHERE x.fits) AS ids"
+
+// coming are so many rows of a walk, each with whether it fits; last tells the last one of these.
+func (s *statement) coming(w way, rows int) (text, last string) {
+	rows = max(rows, 4*(s.page.Size+1))
+	text = "SELECT " + s.list.id + " AS id, " + strings.Join(w.held, " AND ") + " AS fits FROM " + w.from + clause(append(append([]string{}, w.where...), s.bounds(w)...)) +
+		s.orderBy(w.lead, s.by(w)) + " LIMIT (SELECT " + strconv.Itoa(rows) + ")"
+	return text, "x.nth = " + strconv.Itoa(rows)
+}
+
+// metAmong are those of the rows to come that fit, as far as the page takes them, and the last one, on a condition.
+func (s *statement) metAmong(coming, last, open string) string {
+	return "(SELECT x.* FROM (SELECT x.*, row_number() OVER () AS nth FROM (" + coming + ") x) x WHERE (x.fits OR " + last + ") AND " + open + " LIMIT " + s.rows + ") x OFFSET 0"
 }
 
 // namedOrSearched are the ways to rows that a filter names by their ids, or else searches for.

@@ -19,7 +19,7 @@ var Users = &List{
 		"hasPassword":     `s.has_password = ?::boolean`,
 		"customerId":      `EXISTS (SELECT FROM memberships m WHERE m.customer_id = ?::bigint AND m.user_id = s.user_id OFFSET 0)`,
 		"lastAccessSince": usedSince,
-		hasUsed:           usedWithin("p.last_access IS NOT NULL") + " = ?::boolean",
+		hasUsed:           "(NOT s.unused OR " + usedWithin("p.last_access IS NOT NULL") + ") = ?::boolean",
 		"createdSince":    `s.created_at >= ?::timestamptz`,
 		"createdUntil":    `s.created_at < ?::timestamptz`,
 		"begins":          `starts_with(lower(s.name), lower(?::text))`,
@@ -94,7 +94,16 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 	}
 	own := way{from: "subtree_users s", where: []string{ownUser}, held: held}
 	in := wordsOfUsers
-	in.held, in.few, in.walk, in.whole, in.dear = held, []way{own}, &all, scope.Whole(), all.keys != nil
+	in.held, in.few, in.walk, in.whole = held, []way{own}, &all, scope.Whole()
+	if all.keys != nil {
+		in.byUse = func(ids string) []way {
+			walks := st.walksByUse(scope, all)
+			if inLimb(scope) { // of those that the index finds in the limb most may be others'
+				return append([]way{in.upTo(2*fewFound, ids)}, walks...)
+			}
+			return append([]way{in.upTo(fewFound/2, "SELECT id FROM met"), st.walkMet(terms, ids)}, walks...)
+		}
+	}
 	var list []way
 	for _, t := range terms {
 		switch t.Member {
@@ -111,8 +120,11 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 			list = append(list, st.usedSince(scope, t, terms, held))
 		}
 	}
-	if list, given := in.ways(st, terms); given {
-		return list
+	if searched, given := in.ways(st, terms); given {
+		if _, named := value(terms, "customerId"); named && st.counting {
+			return list
+		}
+		return append(list, searched...)
 	}
 	if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 {
 		if st.ordersBy("s.created_at") {
@@ -132,7 +144,11 @@ func (s *statement) usedSince(scope access.Scope, t Term, terms []Term, held []s
 	since := s.value(t, "timestamptz")
 	used := func(p string) string { return latest(p) + " AND " + p + ".last_access >= " + since }
 	if !s.counting {
-		return way{ids: "SELECT p.user_id AS id FROM permissions p WHERE " + used("p"), from: seenBy("n.id"), held: held}
+		w := way{ids: "SELECT p.user_id AS id FROM permissions p WHERE " + used("p"), from: seenBy("n.id"), held: held}
+		if s.ordersBy(lastUse) { // in which they are walked
+			w.most = fewByUse
+		}
+		return w
 	}
 	first := "NOT EXISTS (SELECT FROM permissions l WHERE l.user_id = p.user_id AND l.account_id < p.account_id AND " + used("l") + " AND " + reaches("l") + " OFFSET 0)"
 	rest := slices.DeleteFunc(slices.Clone(terms), func(o Term) bool { return o == t }) // as who is met there has
@@ -185,16 +201,33 @@ func (s *statement) byUse(scope access.Scope, few []way, own, all way) []way {
 	if inLimb(scope) {
 		own.most = fewInLimb
 	}
-	few = append(few, own)
-	if scope.Whole() {
-		return append(few, all)
+	if few = append(few, own); !scope.Whole() && !inLimb(scope) {
+		few = append(few, s.soon(all, aGlance/3, seenBy("n.id")))
+	}
+	return append(few, s.walksByUse(scope, all)...)
+}
+
+// walksByUse walk the users of a scope by their last use: in the limbs there, or among all.
+func (s *statement) walksByUse(scope access.Scope, all way) []way {
+	if scope.Whole() || all.keys == nil {
+		return []way{all}
 	}
 	limbs := all
 	limbs.each, limbs.first, limbs.lead, limbs.is, limbs.size, limbs.most = limbsInScope, "l", "p.limb_id", "l.id", limbsInScope, mostOwners
-	if inLimb(scope) {
-		return append(few, limbs, all)
+	return []way{limbs, all}
+}
+
+// walkMet walks users by their last use for those whose ids are selected, as long as these are not more than found. The index alone tells whom it meets; only the
+// others are looked at.
+func (s *statement) walkMet(terms []Term, ids string) way {
+	terms = slices.DeleteFunc(slices.Clone(terms), func(t Term) bool { return t.Member == hasUsed }) // as who is met there has
+	dir := direction(s.keys[0].down)
+	return way{
+		met: ids, most: found, ordered: true, keys: map[string]string{lastUse: "p.last_access", "s.user_id": "p.user_id"},
+		from: "(SELECT DISTINCT p.last_access, p.user_id FROM permissions p WHERE " + latest("p") + " AND " + isMet("p.user_id") + " ORDER BY p.last_access" + dir + ", p.user_id" + dir + ") p" +
+			" LEFT JOIN LATERAL (SELECT * FROM subtree_users WHERE customer_id = " + topOfScope + " AND user_id = p.user_id OFFSET 0) s ON true",
+		held: append(s.terms(terms), "s.user_id IS NOT NULL AND "+alivelyKnown+" AND p.last_access = "+lastUse),
 	}
-	return append(append(few, s.soon(all, aGlance/3, seenBy("n.id"))), limbs, all)
 }
 
 // FindUsers is a page of the users within the scope.
