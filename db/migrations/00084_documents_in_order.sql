@@ -1,11 +1,8 @@
 -- +canopy compatible
--- Indexes of what lists are filtered by and few rows may have, and of each order of a context's documents. Each table can be read while its own are made, and is
--- not written.
+-- Indexes of what the documents of a context are filtered by, and of each of their orders. They can be read while these are made, and are not written.
 
 -- +goose Up
 SET LOCAL statement_timeout = 0;
-CREATE INDEX webhook_deliveries_type ON webhook_deliveries (type, created_at, id);
-CREATE INDEX audit_events_type ON audit_events (object_type, created_at, id);
 CREATE INDEX documents_context_name ON documents (context_id, lower(display_name) COLLATE "C", id);
 CREATE INDEX documents_context_created ON documents (context_id, created_at, id);
 CREATE INDEX documents_context_size ON documents (context_id, size, id);
@@ -18,5 +15,3 @@ DROP INDEX documents_context_status;
 DROP INDEX documents_context_size;
 DROP INDEX documents_context_created;
 DROP INDEX documents_context_name;
-DROP INDEX audit_events_type;
-DROP INDEX webhook_deliveries_type;
