@@ -52,7 +52,7 @@ func eventsWithin(scope access.Scope) ways {
 		}
 		list := loggedEvents.within(st, scope, terms)
 		if t, given := value(terms, "objectType"); given {
-			list = loggedEvents.rare(st, scope, terms, "e.object_type", t, list)
+			list = loggedEvents.typed(st, scope, terms, "e.object_type", t, list)
 		}
 		return list
 	}

@@ -53,13 +53,18 @@ func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
 	return []way{limbs, all}
 }
 
-// rare puts before other ways that of all rows whose column, which an index has before the time, is a value that few have.
-func (l logged) rare(st *statement, scope access.Scope, terms []Term, column, is string, otherwise []way) []way {
+// typed puts before other ways that of all rows whose column, which an index has before the time, is a value, where few have that. In the whole tree that index has
+// their order, however many they are.
+func (l logged) typed(st *statement, scope access.Scope, terms []Term, column, is string, otherwise []way) []way {
 	if st.counting {
 		return otherwise
 	}
 	w := l.anywhere(st, scope, terms)
-	w.size = l.rows + " WHERE " + column + " = " + st.arg(is, "text")
+	_, kind := l.kindIn(terms)
+	if _, named := value(terms, "customerId"); scope.Whole() && !kind && !named && st.ordersBy(l.time) {
+		return []way{l.spanned(st, st.led(w, column, st.arg(is, "text"), l.time), terms)}
+	}
+	w.size, w.most = l.rows+" WHERE "+column+" = "+st.arg(is, "text"), aGlance
 	w.where = append(w.where, column+" = "+st.arg(is, "text"))
 	return append([]way{w}, otherwise...)
 }
