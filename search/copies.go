@@ -42,8 +42,8 @@ type Copies struct {
 type copies struct {
 	Copies
 	store *pgvector.Store
-	// asks are the places of searches, turns those of contexts that are being copied.
-	asks, turns *share.Gate[int64]
+	// asks are the places of searches, turns those of contexts that are being copied, going those of contexts that are forgotten.
+	asks, turns, going *share.Gate[int64]
 	// answered counts searches.
 	answered atomic.Int64
 	known    knownCopies
@@ -56,7 +56,7 @@ type copies struct {
 func (e *Engine) KeepCopies(ctx context.Context, store *pgvector.Store, what Copies) {
 	c := &e.copies
 	c.Copies, c.store = what, store
-	c.asks, c.turns = share.NewGate[int64](askPlaces), share.NewGate[int64](turnPlaces)
+	c.asks, c.turns, c.going = share.NewGate[int64](askPlaces), share.NewGate[int64](turnPlaces), share.NewGate[int64](goingPlaces)
 	c.look(ctx)
 }
 

@@ -12,6 +12,8 @@ const (
 	// turnPlaces is how many contexts a process copies at the same time. One branch alone gets half of the places: a context that takes hours keeps no
 	// other's from being followed.
 	turnPlaces = 4
+	// goingPlaces are as many for contexts that are gone: what is to be forgotten waits for no context that takes hours.
+	goingPlaces = 4
 	// faultRest is how long a context waits that could not be copied.
 	faultRest = 30 * time.Second
 )
@@ -77,20 +79,21 @@ func (e *Engine) begin(ctx context.Context, id, account int64, do func(context.C
 	if !c.working.enter(id) {
 		return
 	}
-	branch, err := int64(0), error(nil)
+	places, branch, err := c.going, int64(0), error(nil)
 	if account != 0 {
+		places = c.turns
 		branch, err = e.store.BranchOfAccount(ctx, account)
 	}
 	if err != nil { // as where it is gone: the next look sees it
 		c.working.leave(id, false)
 		return
 	}
-	if !c.turns.TryEnter(branch) {
+	if !places.TryEnter(branch) {
 		c.working.leave(id, false)
 		return
 	}
 	go func() {
-		defer c.turns.Leave(branch)
+		defer places.Leave(branch)
 		err := do(ctx)
 		failed := err != nil && ctx.Err() == nil
 		if failed {

@@ -15,7 +15,7 @@ import (
 func TestOneCopyHoldsNoOther(t *testing.T) {
 	t.Parallel()
 	e := &Engine{}
-	e.copies.turns = share.NewGate[int64](turnPlaces)
+	e.copies.going = share.NewGate[int64](goingPlaces)
 	long, begun, other := make(chan struct{}), 0, make(chan struct{})
 	for range 2 {
 		e.begin(t.Context(), 1, 0, func(context.Context) error {
@@ -43,6 +43,31 @@ func TestOneCopyHoldsNoOther(t *testing.T) {
 	e.AwaitCopies(t.Context())
 	if begun != 1 {
 		t.Errorf("it was begun %d times", begun)
+	}
+}
+
+// TestWhatIsGoneIsForgottenAtOnce: while all places are those of contexts that take long, a context that is gone is forgotten all the same.
+func TestWhatIsGoneIsForgottenAtOnce(t *testing.T) {
+	t.Parallel()
+	e := &Engine{}
+	e.copies.turns, e.copies.going = share.NewGate[int64](turnPlaces), share.NewGate[int64](goingPlaces)
+	taken := 0
+	for branch := range int64(2 * turnPlaces) {
+		for e.copies.turns.TryEnter(branch) {
+			taken++
+		}
+	}
+	if taken != turnPlaces {
+		t.Fatalf("%d places are taken", taken)
+	}
+	forgotten := false
+	e.begin(t.Context(), 1, 0, func(context.Context) error {
+		forgotten = true
+		return nil
+	})
+	e.AwaitCopies(t.Context())
+	if !forgotten {
+		t.Error("it is held for as long as the others take")
 	}
 }
 
