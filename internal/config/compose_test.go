@@ -144,7 +144,7 @@ func TestClusterStarts(t *testing.T) {
 			listens[name+":5432"] = true
 		case strings.HasPrefix(name, "pgbouncer"):
 			listens[name+":"+regexp.MustCompile(`listen_port = (\d+)`).FindStringSubmatch(text)[1]] = true
-		case s.Networks["default"].Address != "":
+		case strings.HasPrefix(name, "redis") && s.Networks["default"].Address != "":
 			listens[s.Networks["default"].Address+":6379"] = true
 		}
 	}
@@ -154,9 +154,24 @@ func TestClusterStarts(t *testing.T) {
 			t.Errorf("nobody listens on %s", address)
 		}
 	}
-	subnet := netip.MustParsePrefix(regexp.MustCompile(`subnet: (\S+?)}`).FindStringSubmatch(text)[1])
-	if !slices.Contains(c.TrustedProxies, subnet) || balancer["LISTEN"] != ":8080" || !slices.Equal(all["balancer"].Ports, []string{"8080:8080"}) {
+	trusted := netip.MustParsePrefix(all["balancer"].Networks["default"].Address + "/32")
+	if !slices.Equal(c.TrustedProxies, []netip.Prefix{trusted}) || balancer["LISTEN"] != ":8080" || !slices.Equal(all["balancer"].Ports, []string{"8080:8080"}) {
 		t.Errorf("the balancer listens on %s, %v, and %v is believed", balancer["LISTEN"], all["balancer"].Ports, c.TrustedProxies)
+	}
+	network := regexp.MustCompile(`subnet: (\S+), gateway: (\S+), ip_range: (\S+?)}`).FindStringSubmatch(text)
+	if network == nil {
+		t.Fatal("the network has no addresses of its own")
+	}
+	subnet, handedOut, taken := netip.MustParsePrefix(network[1]), netip.MustParsePrefix(network[3]), map[string]string{network[2]: "the gateway"}
+	for name, s := range all {
+		address := s.Networks["default"].Address
+		if address == "" {
+			continue
+		}
+		if at := netip.MustParseAddr(address); !subnet.Contains(at) || handedOut.Contains(at) || taken[address] != "" {
+			t.Errorf("%s can't have %s, as %s has, or anybody", name, address, taken[address])
+		}
+		taken[address] = name
 	}
 }
 
