@@ -149,3 +149,41 @@ func TestMigrationsStepAside(t *testing.T) {
 		t.Errorf("%d migrations were applied, of %d", n, len(sources)-at)
 	}
 }
+
+// TestMigrationsHoldOneTable: a migration that waits for a document that somebody writes keeps nobody from the audit log, which they write next: they would wait
+// for each other.
+func TestMigrationsHoldOneTable(t *testing.T) {
+	t.Parallel()
+	address := devtest.Database(t, "empty", func(context.Context, string) error { return nil })
+	m := devtest.Must[*db.Migrator](t)(db.NewMigrator(t.Context(), address))
+	defer func() { _ = m.Close() }()
+	at := slices.IndexFunc(m.ListSources(), func(s *goose.Source) bool { return strings.HasSuffix(s.Path, "_deliveries_by_type.sql") })
+	for range at {
+		devtest.Must[*goose.MigrationResult](t)(m.UpByOne(t.Context()))
+	}
+	pool := devtest.Must[*sqlx.DB](t)(db.Connect(address, db.Options{MaxConns: 3}))
+	defer func() { _ = pool.Close() }()
+	writer := devtest.Must[*sqlx.Tx](t)(pool.Beginx())
+	defer func() { _ = writer.Rollback() }()
+	writer.MustExecContext(t.Context(), `DELETE FROM documents`)
+	done := make(chan error, 1)
+	go func() {
+		_, err := m.Up(t.Context())
+		done <- err
+	}()
+	devtest.Eventually(t, "a migration waits for the writer", func() bool {
+		var waiting bool
+		devtest.Check(t, pool.GetContext(t.Context(), &waiting, `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'documents'::regclass AND NOT granted)`))
+		return waiting
+	})
+	if _, err := writer.ExecContext(t.Context(), `SET LOCAL lock_timeout = 100`); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"audit_events", "webhook_deliveries"} {
+		if _, err := writer.ExecContext(t.Context(), `DELETE FROM `+table); err != nil {
+			t.Fatalf("%s: %v", table, err)
+		}
+	}
+	devtest.Check(t, writer.Commit())
+	devtest.Check(t, <-done)
+}
