@@ -16,6 +16,9 @@ const icons: Record<string, Icon> = { set: IconVariable, search: IconSearch, cha
 
 const nodeTypes = { part: Part };
 
+// A part has one size. The drawing is told so: it would otherwise measure parts anew with each change, and draw no lines meanwhile.
+const size = { width: 200, height: 48 };
+
 const whole = { maxZoom: 1, padding: 0.1 };
 
 /** The diagram as a drawing: what feeds what, as the platform reads it in the expressions. */
@@ -26,7 +29,7 @@ export function Drawing({ steps, check, chosen, choose, change }: {
   const { nodes, edges } = useMemo(() => {
     const { parts, lines } = layout(steps, check);
     const nodes = parts.map(({ id, kind, at, x, y }): PartNode => ({
-      id, type: "part", position: { x, y }, width: 200, height: 48, selected: kind === "step" ? chosen === at : kind === "output" && chosen === "output",
+      id, type: "part", position: { x, y }, ...size, measured: size, selected: kind === "step" ? chosen === at : kind === "output" && chosen === "output",
       ariaLabel: kind === "step" ? text.agents.stepOf(at + 1, nameOf(steps[at]!, at), String(steps[at]!.type ?? "")) : kind === "input" ? text.agents.input : text.agents.output,
       selectable: kind !== "input", focusable: kind !== "input",
       data: {

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-C5BKqKMZ.js";import{i as t}from"./keys.gql-Br5jTqI3.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

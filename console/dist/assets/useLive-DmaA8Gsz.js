@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-CZnf_vud.js";import{c as t}from"./webhooks.gql-BQt5toP1.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};
