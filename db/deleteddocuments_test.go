@@ -3,23 +3,14 @@ package db
 import (
 	"testing"
 
-	"github.com/jmoiron/sqlx"
-
-	"canopy/internal/devstack/devtest"
 	"canopy/internal/paging"
 )
 
 // TestDeletedDocumentsCostNothing: each document that is deleted lies in a context of its own until it is erased, and what is shown of its account is found without a look at any.
 func TestDeletedDocumentsCostNothing(t *testing.T) {
 	t.Parallel()
-	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
-	data.begin()
-	data.grow(0, 10)
-	data.exec(`INSERT INTO contexts (id, account_id, user_id, name, description, caption, embedding_model, removed_at, erase_at, home_id)
-		SELECT 40000000 + i, 5, 5, 'Removed', '', '', 'canopy-lexical-1', now(), now() + interval '1 day', 5 FROM generate_series(1, 5000) i`)
-	data.exec(`VACUUM ANALYZE`)
+	pool := planGrown(t, `INSERT INTO contexts (id, account_id, user_id, name, description, caption, embedding_model, removed_at, erase_at, home_id)
+		SELECT 40000000 + i, 5, 5, 'Removed', '', '', 'canopy-lexical-1', now(), now() + interval '1 day', 5 FROM generate_series(1, 5000) i`, `VACUUM ANALYZE`)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
 	desk := Desk{AccountID: 5}.args()

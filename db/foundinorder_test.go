@@ -94,14 +94,7 @@ func TestSharedWordsAtTheEnd(t *testing.T) {
 // TestMisspeltWordsOfAll: users are found by their last use by a word that lies within one edit of one that all have, without a look at when each of them has used something.
 func TestMisspeltWordsOfAll(t *testing.T) {
 	t.Parallel()
-	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
-	data.begin()
-	data.grow(0, 10)
-	for _, text := range farWords {
-		data.exec(text)
-	}
+	pool := planGrown(t, farWords...)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
 	scope := access.Lineage{1}.Subtree()

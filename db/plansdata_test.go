@@ -18,6 +18,20 @@ type planData struct {
 	pool *sqlx.DB
 }
 
+// planGrown gives a database of 10 companies and what hangs below, with what the statements add.
+func planGrown(t *testing.T, more ...string) *sqlx.DB {
+	t.Helper()
+	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1}))
+	t.Cleanup(func() { _ = pool.Close() })
+	data := planData{t, pool}
+	data.begin()
+	data.grow(0, 10)
+	for _, text := range more {
+		data.exec(text)
+	}
+	return pool
+}
+
 func (d planData) exec(text string) {
 	d.t.Helper()
 	if _, err := d.pool.ExecContext(d.t.Context(), text); err != nil {

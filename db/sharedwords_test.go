@@ -3,10 +3,7 @@ package db
 import (
 	"testing"
 
-	"github.com/jmoiron/sqlx"
-
 	"canopy/internal/access"
-	"canopy/internal/devstack/devtest"
 	"canopy/internal/paging"
 )
 
@@ -28,14 +25,7 @@ var sharedWords = []string{
 // reading few of either, whether the word is as it stands or within one edit.
 func TestSharedWordsOfOthersCostNothing(t *testing.T) {
 	t.Parallel()
-	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
-	data.begin()
-	data.grow(0, 10)
-	for _, text := range sharedWords {
-		data.exec(text)
-	}
+	pool := planGrown(t, sharedWords...)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
 	scope := access.Lineage{1, 2}.Subtree()

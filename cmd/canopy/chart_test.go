@@ -28,7 +28,7 @@ func helm(t *testing.T, args ...string) (out string, err error) {
 	t.Helper()
 	program := os.Getenv(helmVariable)
 	if program == "" {
-		t.Skip(helmVariable + " is not set: make verify renders the chart")
+		t.Skip(helmVariable + " is not set: make chart renders it")
 	}
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	said, err := cmd.CombinedOutput()
