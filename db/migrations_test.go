@@ -173,7 +173,8 @@ func TestMigrationsHoldOneTable(t *testing.T) {
 	}()
 	devtest.Eventually(t, "a migration waits for the writer", func() bool {
 		var waiting bool
-		devtest.Check(t, pool.GetContext(t.Context(), &waiting, `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'documents'::regclass AND NOT granted)`))
+		devtest.Check(t, pool.GetContext(t.Context(), &waiting, `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'documents'::regclass AND NOT granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`))
 		return waiting
 	})
 	if _, err := writer.ExecContext(t.Context(), `SET LOCAL lock_timeout = 100`); err != nil {

@@ -15,9 +15,9 @@ import (
 // recheckEvery is how often a quiet subscription asks whether its caller may still listen.
 const recheckEvery = 10 * time.Second
 
-// untilRecheck is how long it is until a caller is looked at the next time. All that a caller has open is looked after at the same moment, so that the looks are
+// UntilRecheck is how long it is until a caller is looked at the next time. All that a caller has open is looked after at the same moment, so that the looks are
 // shared, and the moments of callers are spread.
-func untilRecheck(now time.Time, userID int64) time.Duration {
+func UntilRecheck(now time.Time, userID int64) time.Duration {
 	const spread = 0x9E3779B97F4A7C15 // 2^64 by the golden ratio: neighbours are far from each other
 	moment := uint64(userID) * spread % uint64(recheckEvery)
 	return recheckEvery - time.Duration((uint64(now.UnixNano())-moment)%uint64(recheckEvery))
@@ -140,7 +140,7 @@ func (s *sender[T]) run(ctx context.Context, heard hearing, first []*T) error {
 	p := access.PrincipalOf(ctx)
 	expiry := time.NewTimer(time.Until(p.Expires))
 	defer expiry.Stop()
-	recheck := time.NewTimer(untilRecheck(time.Now(), p.UserID))
+	recheck := time.NewTimer(UntilRecheck(time.Now(), p.UserID))
 	defer recheck.Stop()
 	var own <-chan *T
 	if s.feed.own != nil {
@@ -154,7 +154,7 @@ func (s *sender[T]) run(ctx context.Context, heard hearing, first []*T) error {
 		case <-expiry.C:
 			return Expired()
 		case <-recheck.C:
-			recheck.Reset(untilRecheck(time.Now(), p.UserID))
+			recheck.Reset(UntilRecheck(time.Now(), p.UserID))
 		case obj := <-own:
 			on = s.send(ctx, []*T{obj})
 			continue

@@ -322,7 +322,8 @@ func writeAsked(t *testing.T, s *platform.Platform, row *db.CustomerImport, mean
 	done := make(chan error)
 	go func() { done <- readAsked(t, s, row, func() {}) }()
 	devtest.Eventually(t, "the import waits", func() bool {
-		return s.Number(`SELECT count(*) FROM pg_locks WHERE relation = 'agent_revisions'::regclass AND NOT granted`) == 1
+		return s.Number(`SELECT count(*) FROM pg_locks WHERE relation = 'agent_revisions'::regclass AND NOT granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`) == 1
 	})
 	meanwhile()
 	devtest.Check(t, held.Rollback())
