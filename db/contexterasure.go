@@ -28,6 +28,8 @@ var (
 			FROM (SELECT *, sum(chunks) OVER (ORDER BY id) - chunks AS before FROM ` + firstDocuments + ` f) d WHERE d.before < ` + strconv.Itoa(eraseChunks) + `),
 		keys AS (INSERT INTO blob_deletions (key) SELECT key FROM gone ON CONFLICT (key) DO NOTHING)
 		DELETE FROM documents WHERE id = ANY (ARRAY(SELECT id FROM gone))`)
+	// What is left of it stands behind the other contexts.
+	qEraseOn    = prepare(`UPDATE contexts SET erase_at = now() WHERE id = $1`)
 	qEraseAsked = prepare(`
 		DELETE FROM context_queries WHERE id = ANY (ARRAY(SELECT id FROM context_queries WHERE context_id = $1 LIMIT ` + strconv.Itoa(eraseRows) + `))`)
 )
@@ -41,8 +43,10 @@ func (s *Store) EraseContexts(ctx context.Context) (done bool, err error) {
 			return err
 		}
 		for _, q := range []query{qEraseFirst, qEraseAsked} {
-			if n, err := tx.exec(ctx, q, id); err != nil || n > 0 {
+			if n, err := tx.exec(ctx, q, id); err != nil {
 				return err
+			} else if n > 0 {
+				return tx.must(ctx, qEraseOn, id)
 			}
 		}
 		if _, err := tx.exec(ctx, qForgetHomeless, id); err != nil {

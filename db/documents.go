@@ -99,16 +99,8 @@ var (
 	qDropContextBlobs = prepare(`
 		INSERT INTO blob_deletions (key) SELECT ` + blobOf + ` FROM documents d WHERE d.context_id = $1 ON CONFLICT (key) DO NOTHING`)
 	qReprocess = prepare(`
-		UPDATE documents d SET status = 'pending', progress = 0, error = '', revision = d.revision + 1, faults = 0, attempts = d.attempts + 1,
-			model = x.embedding_model, chunk_size = x.chunk_size, overlap = x.overlap,
-			next_attempt_at = now(), started_at = NULL, completed_at = NULL
+		UPDATE documents d SET ` + begunAnew + `
 		FROM contexts x WHERE x.id = d.context_id AND d.id = $1 RETURNING ` + documentColumns)
-	qReprocessAll = prepare(`
-		UPDATE documents d SET status = 'pending', progress = 0, error = '', revision = d.revision + 1, faults = 0, attempts = d.attempts + 1,
-			model = x.embedding_model, chunk_size = x.chunk_size, overlap = x.overlap,
-			next_attempt_at = now(), started_at = NULL, completed_at = NULL
-		FROM contexts x WHERE x.id = d.context_id AND x.id = $1 RETURNING d.id`)
-	qUnpin = prepare(`UPDATE contexts SET dimensions = 0 WHERE id = $1`)
 )
 
 var (
@@ -206,18 +198,6 @@ func (s *Store) ReprocessDocument(ctx context.Context, d *Document) (*Document, 
 	row := &Document{}
 	err := s.get(ctx, row, qReprocess, d.ID)
 	return row, err
-}
-
-// ReprocessContext has all documents of a context processed anew, and lets its model's vectors have
-// another length. It gives the documents' ids.
-func (s *Store) ReprocessContext(ctx context.Context, id int64) (documents []int64, err error) {
-	if err := s.must(ctx, qUnpin, id); err != nil {
-		return nil, err
-	}
-	if err := s.list(ctx, &documents, qReprocessAll, id); err != nil {
-		return nil, err
-	}
-	return documents, s.must(ctx, qBumpContext, id)
 }
 
 // Context is the edge from a document to its context.

@@ -210,6 +210,8 @@ var manyRows = []string{
 	`INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, branch_id)
 		SELECT 20000000 + i, 20000000 + i, gen_random_uuid(), 'a.txt', 'a.txt', 0, 'txt', 'text/plain', '', 1000, 'ready', 'canopy-lexical-1', 1000, .2, 2 + i % 20
 		FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO context_reprocessings (context_id, after_id, until_id, documents, begun, status, next_at, ended_at)
+		SELECT i, i, i, 1, 1, CASE WHEN i % 100 = 0 THEN 'RUNNING' ELSE 'DONE' END, :begun + i * interval '1 second', CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO context_sizes (context_id, size) SELECT i, 1000 FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO context_changes (context_id, version, document_id) SELECT i, 1, i FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO chunks (id, document_id, revision, position, content, overlap_bytes, tokens, sparse)

@@ -240,11 +240,21 @@ var examples = map[query]example{
 	qDeletedDocuments: few("{299,5}", 20),
 
 	// documents.go, processed
-	qEraseFirst:   few(299),
-	qEraseAsked:   few(299),
-	qReprocess:    few(299),
-	qReprocessAll: few(299),
-	qUnpin:        few(299),
+	qEraseFirst: few(299),
+	qEraseAsked: few(299),
+	qReprocess:  few(299),
+
+	// reprocessing.go
+	qStartReprocessing:  few(299),
+	qHoldReprocessed:    few(),
+	qReprocessingWork:   few(299),
+	qReprocessSome:      few(299, 0, 299, 10),
+	qBumpDocuments:      few(299, "{299}"),
+	qReprocessingOn:     few(299, 299, 1, 1),
+	qEndReprocessing:    few(299),
+	qCancelReprocessing: few(299),
+	qReprocessings:      few("{299,5}"),
+	qUnpin:              few(299),
 
 	// emailchanges.go
 	qInsertEmailChange: few(299, "x@x.example", `\x0000000000000000000000000000000000000000000000000000000000000000`, `\x0100000000000000000000000000000000000000000000000000000000000000`,

@@ -55,12 +55,12 @@ var (
 			started_at = COALESCE(d.started_at, now())
 		FROM contexts x WHERE x.id = d.context_id AND d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status IN ('pending', 'processing')") + `
 			AND x.removed_at IS NULL AND ` + unindexed("NOT "+inactive(lineageOfAccount("x.account_id"))) + `
-		RETURNING ` + documentColumns + `, x.account_id, x.dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults, d.reader, d.traceparent`)
+		RETURNING ` + documentColumns + `, x.account_id, CASE WHEN ` + measuresAnew("x.id", "d.id") + ` THEN 0 ELSE x.dimensions END AS dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults, d.reader, d.traceparent`)
 	qRenewDocument = prepare(`
 		UPDATE documents SET next_attempt_at = now() + $3 * interval '1 second', progress = GREATEST(progress, $4)
 		WHERE ` + heldDocument)
 	qChunkPositions = prepare(`SELECT position FROM chunks WHERE document_id = $1 AND revision = $2 ORDER BY position`)
-	qFinishContext  = prepare(bump(`, dimensions = CASE WHEN dimensions = 0 THEN $3 ELSE dimensions END`))
+	qFinishContext  = prepare(bump(`, dimensions = CASE WHEN dimensions = 0 OR $3::integer > 0 AND ` + measuresAnew("contexts.id", "$2") + ` THEN $3 ELSE dimensions END`))
 	qFinishDocument = prepare(`
 		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, warnings = $4::jsonb, packed = revision, completed_at = now()
 		WHERE ` + heldDocument)

@@ -153,7 +153,7 @@ func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*Up
 			}
 		}
 		if out.Context.EmbeddingModel != row.EmbeddingModel {
-			out.Context, _, err = ch.reprocessAll(ctx, row)
+			out.Context, _, err = ch.reprocessAll(ctx, row, true)
 		}
 		return audit.Between(row, out.Context), err
 	})

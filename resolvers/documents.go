@@ -10,6 +10,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/models/lexical"
 	"canopy/internal/paging"
+	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/outbox"
 )
@@ -281,13 +282,14 @@ type ReprocessContextPayload struct{ Context *db.Context }
 func (m Mutation) ReprocessContext(ctx context.Context, in ReprocessContextInput) (*ReprocessContextPayload, error) {
 	out := &ReprocessContextPayload{}
 	err := m.changeContext(ctx, rule.ReprocessContext, in.ID, audit.ContextReprocessed, func(ch *changes, row *db.Context) (_ audit.Changes, err error) {
-		if newest := lexical.Newest(row.EmbeddingModel); newest != row.EmbeddingModel {
+		newest := lexical.Newest(row.EmbeddingModel)
+		if newest != row.EmbeddingModel {
 			if _, err := ch.tx.UpdateContext(ctx, patched(row, UpdateContextInput{EmbeddingModel: &newest})); err != nil {
 				return audit.Changes{}, err
 			}
 		}
 		var n int
-		out.Context, n, err = ch.reprocessAll(ctx, row)
+		out.Context, n, err = ch.reprocessAll(ctx, row, newest != row.EmbeddingModel)
 		if err != nil {
 			return audit.Changes{}, err
 		}
@@ -296,16 +298,67 @@ func (m Mutation) ReprocessContext(ctx context.Context, in ReprocessContextInput
 	return out, err
 }
 
-// reprocessAll has all documents of a context processed anew. It gives what that makes of the context, and how
-// many documents there are.
-func (ch *changes) reprocessAll(ctx context.Context, row *db.Context) (*db.Context, int, error) {
-	ids, err := ch.tx.ReprocessContext(ctx, row.ID)
+// reprocessAll has all documents of a context processed anew, some at a time; of another model when its vectors can't be compared with those
+// that there are. It gives what that makes of the context, and how many documents there are.
+func (ch *changes) reprocessAll(ctx context.Context, row *db.Context, otherModel bool) (*db.Context, int, error) {
+	documents, begun, err := ch.tx.ReprocessContext(ctx, row.ID, otherModel)
 	if err != nil {
 		return nil, 0, err
 	}
-	ch.tellDocuments(row.ID, ids...)
+	ch.tellDocuments(row.ID, begun...)
 	now, err := ch.tx.Context(ctx, ch.caller.desk(), row.ID)
-	return now, len(ids), err
+	return now, documents, err
+}
+
+// CancelReprocessingInput names a context whose documents are being processed anew.
+type CancelReprocessingInput struct{ ID globalid.ID }
+
+// CancelReprocessingPayload is what CancelReprocessing ended.
+type CancelReprocessingPayload struct{ Context *db.Context }
+
+// CancelReprocessing has the documents of a context stay as they are whose turn to be processed anew has not come. Those that were begun are
+// processed.
+func (m Mutation) CancelReprocessing(ctx context.Context, in CancelReprocessingInput) (*CancelReprocessingPayload, error) {
+	out := &CancelReprocessingPayload{}
+	err := m.changeContext(ctx, rule.CancelReprocessing, in.ID, audit.ContextReprocessingCancelled, func(ch *changes, row *db.Context) (audit.Changes, error) {
+		r, err := row.Reprocessing(ctx, ch.tx)
+		if err != nil {
+			return audit.Changes{}, err
+		}
+		if r == nil || r.Status != db.ReprocessingRunning {
+			return audit.Changes{}, problem.Bad("the documents of the context %d are not being processed anew", row.ID)
+		}
+		if err := ch.tx.CancelReprocessing(ctx, row.ID); err != nil {
+			return audit.Changes{}, err
+		}
+		now := *r
+		now.Status = db.ReprocessingCancelled
+		out.Context = row
+		return audit.Between(r, &now).With("done", r.Done), nil
+	})
+	return out, err
+}
+
+// Reprocessing is how far it is that the context's documents are processed anew.
+func (e ContextEdges) Reprocessing(ctx context.Context, obj *db.Context) (*db.ContextReprocessing, error) {
+	return obj.Reprocessing(ctx, e.Store)
+}
+
+// GetReprocessing is how far it is that the documents of a context are processed anew, or was the last time.
+func (q Query) GetReprocessing(ctx context.Context, id globalid.ID) (*db.ContextReprocessing, error) {
+	c, err := q.may(ctx, rule.Context)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.aContext(ctx, c, id, "id")
+	if err != nil {
+		return nil, err
+	}
+	r, err := row.Reprocessing(ctx, q.Store)
+	if err == nil && r == nil {
+		err = problem.Missing("the documents of the context %d were never processed anew", row.ID)
+	}
+	return r, err
 }
 
 // tellDocuments has the listeners of documents hear of a change, and the relay of work.

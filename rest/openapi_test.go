@@ -85,7 +85,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"POST /v1/agents/{id}/restore":  true,
 		"GET /v1/agents/{id}/revisions": true, "GET /v1/agents/{id}/runs": true, "POST /v1/agents/{id}/runs": true,
 		"GET /v1/runs": true, "GET /v1/runs/{jobKey}": true, "GET /v1/runs/{jobKey}/steps": true, "POST /v1/runs/{jobKey}/cancel": true,
-		"GET /v1/contexts/{id}/queries": true, "GET /v1/contexts/{id}/settings": true, "PUT /v1/contexts/{id}/settings": true, "POST /v1/contexts/{id}/reprocess": true, "POST /v1/contexts/search": true,
+		"GET /v1/contexts/{id}/queries": true, "GET /v1/contexts/{id}/settings": true, "PUT /v1/contexts/{id}/settings": true, "POST /v1/contexts/{id}/reprocess": true, "GET /v1/contexts/{id}/reprocess": true, "POST /v1/contexts/{id}/reprocess/cancel": true, "POST /v1/contexts/search": true,
 		"GET /context/document/{id}": true, "GET /context/document/{id}/original": true, "GET /v1/documents/{id}/original": false,
 		"GET /v1/documents": true, "GET /v1/documents/{id}": true, "PUT /v1/documents/{id}": true, "GET /v1/documents/{id}/chunks": true, "POST /v1/documents/{id}/reprocess": true,
 		"POST /v1/documents/{id}/restore": true, "GET /context/documents/{contextId}/deleted": true, "GET /context/deleted": true,

@@ -3,6 +3,8 @@ package rest
 import (
 	"context"
 	"net/http"
+	"strings"
+	"time"
 
 	"canopy/db"
 	"canopy/internal/globalid"
@@ -90,6 +92,25 @@ func chunkOf(k *db.Chunk) documentChunk {
 	}
 }
 
+// contextReprocessing is how far it is that the documents of a context are processed anew.
+type contextReprocessing struct {
+	Status    string     `json:"status" enum:"running,done,cancelled" doc:"How far it is. Of one that was cancelled, documents whose turn had not come are as they were"`
+	Documents int        `json:"documents" doc:"How many documents there are"`
+	Done      int        `json:"done" doc:"How many of them are processed, or have failed"`
+	Progress  float64    `json:"progress" doc:"The part that is done, 0 to 1"`
+	StartedAt time.Time  `json:"startedAt" doc:"When it began"`
+	EndedAt   *time.Time `json:"endedAt" doc:"When it was done or cancelled; null while it goes on"`
+}
+
+func reprocessingAnswer(r *db.ContextReprocessing, err error) (*one[contextReprocessing], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &one[contextReprocessing]{contextReprocessing{
+		Status: strings.ToLower(r.Status), Documents: r.Documents, Done: r.Done, Progress: r.Progress(), StartedAt: r.StartedAt.UTC(), EndedAt: utc(r.EndedAt),
+	}}, nil
+}
+
 // registerSettings registers how contexts and documents are processed.
 func (a *api) registerSettings() {
 	const path = "/v1/contexts/{id}"
@@ -110,10 +131,25 @@ func (a *api) registerSettings() {
 	}, a.updateSettings)
 	add(a, operation{
 		id: "reprocessContext", rule: rule.ReprocessContext, method: http.MethodPost, path: path + "/reprocess", tag: tagContexts, errors: notFound, status: http.StatusOK,
-		summary: "Process the documents of a context anew", description: "Has all documents processed anew, with the context's present settings. They are found as before until that is done, but those of `canopy-lexical-1`, which go over to `canopy-lexical-2`, one by one as they are done.",
+		summary: "Process the documents of a context anew", description: "Has all documents processed anew, with the context's present settings, 200 at a time: the others are found as before meanwhile, but those of `canopy-lexical-1`, which go over to `canopy-lexical-2`, one by one as they are done. Asked for again, it begins anew.",
 	}, func(ctx context.Context, in *SettingsPath) (*tagged[contextBody], error) {
 		out, err := a.mutations().ReprocessContext(ctx, resolvers.ReprocessContextInput{ID: in.id()})
 		return contextAnswer(ctx, out.Context, err)
+	})
+	add(a, operation{
+		id: "getReprocessing", rule: rule.Context, method: http.MethodGet, path: path + "/reprocess", tag: tagContexts, errors: notFound,
+		summary: "Get how far a context is processed anew", description: "How many of the documents are processed anew, or were the last time; 404 where they never were.",
+	}, func(ctx context.Context, in *SettingsPath) (*one[contextReprocessing], error) {
+		return reprocessingAnswer(a.queries().GetReprocessing(ctx, in.id()))
+	})
+	add(a, operation{
+		id: "cancelReprocessing", rule: rule.CancelReprocessing, method: http.MethodPost, path: path + "/reprocess/cancel", tag: tagContexts, errors: notFound, status: http.StatusOK,
+		summary: "Cancel that a context is processed anew", description: "Documents whose turn has not come stay as they are, and those that were begun are processed. After a change of the model documents that stay as they are can't be found by it.",
+	}, func(ctx context.Context, in *SettingsPath) (*one[contextReprocessing], error) {
+		if _, err := a.mutations().CancelReprocessing(ctx, resolvers.CancelReprocessingInput{ID: in.id()}); err != nil {
+			return nil, err
+		}
+		return reprocessingAnswer(a.queries().GetReprocessing(ctx, in.id()))
 	})
 	a.registerDocument()
 	a.registerOriginals()

@@ -27,7 +27,7 @@ const (
 )
 
 // contextReads are the documented reads that TestParityOfContexts compares.
-var contextReads = []string{"askContext", "getContext", "getContextDocument", "getContextSettings", "getDocument", "getLinkedOriginal", "getOriginal", "listAllDocuments", "listChunks", "listContextQueries", "listContexts", "listDeletedContexts", "listDeletedDocuments", "listDocuments", "searchContext"}
+var contextReads = []string{"askContext", "getContext", "getContextDocument", "getContextSettings", "getDocument", "getLinkedOriginal", "getOriginal", "getReprocessing", "listAllDocuments", "listChunks", "listContextQueries", "listContexts", "listDeletedContexts", "listDeletedDocuments", "listDocuments", "searchContext"}
 
 // TestParityOfContextsIsWhole: a read of contexts that is documented is compared.
 func TestParityOfContextsIsWhole(t *testing.T) {
@@ -83,6 +83,7 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	platform.SameAnswers(t, "documents", documents, platform.Member(t, graph(`query($c: ID!) { v: context(id: $c) { documents { nodes { `+parityDocument+` } } } }`), "documents"))
 	platform.SameAnswers(t, "settings", get(fmt.Sprintf("/v1/contexts/%d/settings", full)), graph(`query($c: ID!) { v: context(id: $c) { `+paritySettings+` } }`))
 	compareQueries(t, s, token, full)
+	compareReprocessing(t, s, token, full)
 	compareDocuments(t, s, token, documents.([]any))
 	platform.SameAnswers(t, "all documents", get("/v1/documents?orderBy=-name"), graph(`{ v: documents(orderBy: [{field: NAME, direction: DESC}]) { nodes { `+parityDocument+` } } }`))
 	if a, b := len(contexts.([]any)), len(documents.([]any)); a != 2 || b != 5 {
@@ -143,6 +144,46 @@ func compareAnswers(t *testing.T, s *platform.Platform, token string, id int64) 
 		if answer["nothingFound"] == found || len(answer["citations"].([]any)) > 0 != found {
 			t.Errorf("of a relevance from %v on: %v", least, answer)
 		}
+	}
+}
+
+// compareReprocessing compares how far it is that a context is processed anew, and how it is cancelled by either door.
+func compareReprocessing(t *testing.T, s *platform.Platform, token string, id int64) {
+	t.Helper()
+	path, variables := fmt.Sprintf("/v1/contexts/%d/reprocess", id), object{"id": id}
+	cancel := `mutation($id: ID!) { cancelReprocessing(input: {id: $id}) { context { name } } }`
+	same := func() map[string]any {
+		t.Helper()
+		shown := platform.Member(t, s.MustGQL(token, `query($id: ID!) { context(id: $id) { reprocessing { status documents done progress startedAt endedAt } } }`, variables), "context.reprocessing").(map[string]any)
+		shown["status"] = strings.ToLower(shown["status"].(string))
+		platform.SameAnswers(t, path, s.Must(http.StatusOK, "GET", path, token, nil).JSON(t), shown)
+		return shown
+	}
+	s.Must(http.StatusNotFound, "GET", path, token, nil)
+	s.Must(http.StatusBadRequest, "POST", path+"/cancel", token, nil)
+	documents := s.Number(`SELECT count(*) FROM documents WHERE context_id = $1`, id)
+	// Documents whose turn does not come, as no worker sees when it would.
+	for _, byREST := range []bool{true, false} {
+		s.SQL(`INSERT INTO context_reprocessings (context_id, until_id, documents, next_at) SELECT $1, max(id), count(*), 'infinity' FROM documents WHERE context_id = $1
+			ON CONFLICT (context_id) DO UPDATE SET status = 'RUNNING', ended_at = NULL`, id)
+		if shown := same(); shown["status"] != "running" || fmt.Sprint(shown["documents"]) != fmt.Sprint(documents) {
+			t.Errorf("%v", shown)
+		}
+		if byREST {
+			s.Must(http.StatusOK, "POST", path+"/cancel", token, nil)
+		} else {
+			s.MustGQL(token, cancel, variables)
+		}
+		if shown := same(); shown["status"] != "cancelled" {
+			t.Errorf("%v", shown)
+		}
+		if _, codes := s.GQL(token, cancel, variables); !slices.Equal(codes, []string{"BAD_REQUEST"}) {
+			t.Errorf("cancelled again: %v", codes)
+		}
+	}
+	if n := s.Number(`SELECT count(*) FROM audit_events WHERE action = 'context.reprocessingCancelled' AND object_id = $1
+		AND details->'status' = '{"old": "RUNNING", "new": "CANCELLED"}'`, id); n != 2 {
+		t.Errorf("%d events tell that it was cancelled", n)
 	}
 }
 

@@ -63,6 +63,7 @@ func growContexts(s *platform.Platform, contexts int) {
 			SELECT $1, $3, 'Removed', '', '', 'canopy-lexical-1', now(), now() + interval '1 day', id FROM c RETURNING id),
 		o AS (INSERT INTO documents (context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap)
 			SELECT id, gen_random_uuid(), 'a.txt', 'a.txt', 0, 'txt', 'text/plain', '', 1, 'ready', 'canopy-lexical-1', 1000, 0.2 FROM r),
+		p AS (INSERT INTO context_reprocessings (context_id, until_id, documents, status) SELECT id, 0, 0, 'DONE' FROM c),
 		q AS (INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) SELECT id, $3, 'a', 'LEXICAL', 1, .5 FROM c),
 		d AS (INSERT INTO documents (context_id, created_by, file_name, original_name, display_name, name_index, format, content_type, content_hash, size,
 				status, warnings, chunks, model, chunk_size, overlap)

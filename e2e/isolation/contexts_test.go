@@ -118,6 +118,15 @@ func (a *ask) aQuery() int64 { q, _ := a.freshQuery(); return q }
 
 func (a *ask) aQueriedContext() int64 { _, c := a.freshQuery(); return c }
 
+// aReprocessedContext is a context whose documents are being processed anew.
+func (a *ask) aReprocessedContext() int64 {
+	_, id := a.freshDocument()
+	if !a.absent {
+		a.SQL(`INSERT INTO context_reprocessings (context_id, until_id, documents, next_at) VALUES ($1, 0, 1, now() + interval '1 day')`, id)
+	}
+	return id
+}
+
 func (a *ask) aChunk() int64 { k, _ := a.freshChunk(); return k }
 
 func (a *ask) aSearchedContext() int64 { _, c := a.freshChunk(); return c }
@@ -153,6 +162,8 @@ func contextRows() []restRow {
 		{op: "getContextSettings", path: onContext, want: onDesk},
 		{op: "updateContextSettings", path: onContext, body: func(*ask) any { return object{"topN": 7} }, want: onDesk},
 		{op: "reprocessContext", path: onContext, want: onDesk},
+		{op: "getReprocessing", path: func(a *ask) []any { return []any{a.aReprocessedContext()} }, want: onDesk},
+		{op: "cancelReprocessing", path: func(a *ask) []any { return []any{a.aReprocessedContext()} }, want: onDesk},
 		{op: "listContextQueries", path: func(a *ask) []any { return []any{a.aQueriedContext()} }, want: onDesk},
 		{op: "getDocument", path: onDocument, want: onDesk},
 		{op: "updateDocument", path: onDocument, body: func(*ask) any { return object{"displayName": "Valves", "attributes": object{"lang": "de"}} }, want: onDesk},
@@ -212,6 +223,10 @@ func contextGraphRows() []graphRow {
 		node("Context", rule.Context, (*ask).freshContext, onDesk),
 		node("Document", rule.ContextDocuments, (*ask).aDocument, onDesk),
 		{
+			fields: "Context.reprocessing", query: `query($id: ID!){ context(id: $id) { reprocessing { status documents done } } }`,
+			variables: one((*ask).aReprocessedContext), want: onDesk,
+		},
+		{
 			fields: "Context.queries ContextQuery.user", query: `query($id: ID!){ context(id: $id) { queries { nodes { text user { email } } totalCount } } }`,
 			variables: one((*ask).aQueriedContext), want: inContext,
 		},
@@ -232,6 +247,7 @@ func contextGraphRows() []graphRow {
 		mutate("restoreDocument", `document { originalName }`, one((*ask).aDeletedDocument), onDesk),
 		mutate("reprocessDocument", `document { status }`, one((*ask).aDocument), onDesk),
 		mutate("reprocessContext", `context { name }`, one((*ask).freshContext), onDesk),
+		mutate("cancelReprocessing", `context { name reprocessing { status documents } }`, one((*ask).aReprocessedContext), onDesk),
 	}
 	for i := range rows {
 		rows[i].assistant = true

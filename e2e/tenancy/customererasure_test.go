@@ -112,6 +112,7 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	}
 	s.Settle(assistant, searched)
 	s.SQL(`INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) SELECT id, user_id, 'quill', 'LEXICAL', 3, .5 FROM contexts WHERE id = $1`, searched)
+	s.SQL(`INSERT INTO context_reprocessings (context_id, until_id, documents, status) VALUES ($1, 0, 0, 'DONE')`, searched)
 	removed := s.NewContext(assistant, "Quills of before")
 	s.Upload(assistant, removed, "quill.txt", []byte("Quill."))
 	s.Settle(assistant, removed)

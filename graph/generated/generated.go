@@ -137,6 +137,7 @@ type ContextResolver interface {
 	Creator(ctx context.Context, obj *db.Context) (*db.User, error)
 	DeletedDocuments(ctx context.Context, obj *db.Context) ([]*db.Deleted, error)
 	Documents(ctx context.Context, obj *db.Context, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
+	Reprocessing(ctx context.Context, obj *db.Context) (*db.ContextReprocessing, error)
 	Queries(ctx context.Context, obj *db.Context, filter *resolvers.ContextQueryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.ContextQuery], error)
 }
 type ContextQueryResolver interface {
@@ -282,6 +283,7 @@ type MutationResolver interface {
 	RestoreDocument(ctx context.Context, input resolvers.RestoreDocumentInput) (*resolvers.RestoreDocumentPayload, error)
 	ReprocessDocument(ctx context.Context, input resolvers.ReprocessDocumentInput) (*resolvers.ReprocessDocumentPayload, error)
 	ReprocessContext(ctx context.Context, input resolvers.ReprocessContextInput) (*resolvers.ReprocessContextPayload, error)
+	CancelReprocessing(ctx context.Context, input resolvers.CancelReprocessingInput) (*resolvers.CancelReprocessingPayload, error)
 	CreateAgent(ctx context.Context, input resolvers.CreateAgentInput) (*resolvers.CreateAgentPayload, error)
 	UpdateAgent(ctx context.Context, input resolvers.UpdateAgentInput) (*resolvers.UpdateAgentPayload, error)
 	PublishAgent(ctx context.Context, input resolvers.PublishAgentInput) (*resolvers.PublishAgentPayload, error)
@@ -1731,6 +1733,8 @@ type Context implements Node {
     "Cursor of the row behind the last."
     before: String
   ): DocumentConnection! @needs(app: [ASSISTANT], right: "context.read")
+  "How far it is that its documents are processed anew, or was the last time; null where they never were."
+  reprocessing: ContextReprocessing
   "What was asked of it, newest first unless asked for otherwise: each search of it alone, and each question. None where ` + "`" + `logsQueries` + "`" + ` is false. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   queries(
     "Which of them; all when left out."
@@ -1748,6 +1752,32 @@ type Context implements Node {
   ): ContextQueryConnection! @needs(app: [ASSISTANT], right: "context.write")
   "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
   version: Int!
+}
+
+"How far it is that documents are processed anew."
+enum ReprocessingStatus {
+  "It goes on."
+  RUNNING
+  "All are processed."
+  DONE
+  "It was cancelled: documents whose turn had not come are as they were."
+  CANCELLED
+}
+
+"How far it is that the documents of a context are processed anew: those that there were when it began."
+type ContextReprocessing {
+  "How far it is."
+  status: ReprocessingStatus!
+  "How many documents there are."
+  documents: Int!
+  "How many of them are processed, or have failed."
+  done: Int!
+  "The part that is done, from 0 to 1."
+  progress: Float!
+  "When it began."
+  startedAt: DateTime!
+  "When it was done or cancelled; null while it goes on."
+  endedAt: DateTime
 }
 
 "What was asked of a context, and what came of it."
@@ -3597,10 +3627,16 @@ type Mutation {
   "Has a document processed anew, with its context's present settings. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   reprocessDocument("The document." input: ReprocessDocumentInput!): ReprocessDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   """
-  Has all documents of a context processed anew, with its present settings. A context of ` + "`" + `canopy-lexical-1` + "`" + ` goes over to
+  Has all documents of a context processed anew, with its present settings, 200 at a time: the others are found as before meanwhile, and
+  ` + "`" + `reprocessing` + "`" + ` of the context tells how far it is. Asked for again, it begins anew. A context of ` + "`" + `canopy-lexical-1` + "`" + ` goes over to
   ` + "`" + `canopy-lexical-2` + "`" + `, and its documents are found again one by one as they are done. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
   reprocessContext("The context." input: ReprocessContextInput!): ReprocessContextPayload @needs(app: [ASSISTANT], right: "context.write")
+  """
+  Ends ` + "`" + `reprocessContext` + "`" + `: documents whose turn has not come stay as they are, and those that were begun are processed. After a change of the
+  model documents that stay as they are can't be found by it. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
+  """
+  cancelReprocessing("The context." input: CancelReprocessingInput!): CancelReprocessingPayload @needs(app: [ASSISTANT], right: "context.write")
   "Makes an agent, enabled and unpublished. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   createAgent("The agent." input: CreateAgentInput!): CreateAgentPayload @needs(app: [BUILDER], right: "agent.write")
   "Changes an agent's name or draft; what is published stays. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
@@ -4924,6 +4960,18 @@ type ReprocessContextPayload {
   context: Context!
 }
 
+"A context whose documents are being processed anew."
+input CancelReprocessingInput {
+  "The context."
+  id: ID!
+}
+
+"The context as ` + "`" + `cancelReprocessing` + "`" + ` left it."
+type CancelReprocessingPayload {
+  "The context."
+  context: Context!
+}
+
 "A new agent."
 input CreateAgentInput {
   "The builder account that it belongs to; the one that the token stands on when left out."
@@ -6042,6 +6090,20 @@ func (ec *executionContext) field_Mutation_cancelCustomerImport_args(ctx context
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.CancelCustomerImportInput, error) {
 			return ec.unmarshalNCancelCustomerImportInput2canopyᚋresolversᚐCancelCustomerImportInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_cancelReprocessing_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.CancelReprocessingInput, error) {
+			return ec.unmarshalNCancelReprocessingInput2canopyᚋresolversᚐCancelReprocessingInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10598,6 +10660,35 @@ func (ec *executionContext) fieldContext_CancelCustomerImportPayload_customerImp
 	return fc, nil
 }
 
+func (ec *executionContext) _CancelReprocessingPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelReprocessingPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CancelReprocessingPayload_context(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Context, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
+			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CancelReprocessingPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CancelReprocessingPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -11324,6 +11415,35 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _Context_reprocessing(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_reprocessing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Context().Reprocessing(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.ContextReprocessing) graphql.Marshaler {
+			return ec.marshalOContextReprocessing2ᚖcanopyᚋdbᚐContextReprocessing(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Context_reprocessing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Context",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Context_queries(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -11756,6 +11876,30 @@ func (ec *executionContext) fieldContext_ContextQueryEdge_node(_ context.Context
 		IsResolver: false,
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ContextReprocessing_status(ctx context.Context, field graphql.CollectedField, obj *db.ContextReprocessing) (ret graphql.Marshaler) {
+	return ec.marshalNReprocessingStatus2string(ctx, field.Selections, obj.Status)
+}
+
+func (ec *executionContext) _ContextReprocessing_documents(ctx context.Context, field graphql.CollectedField, obj *db.ContextReprocessing) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Documents)
+}
+
+func (ec *executionContext) _ContextReprocessing_done(ctx context.Context, field graphql.CollectedField, obj *db.ContextReprocessing) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Done)
+}
+
+func (ec *executionContext) _ContextReprocessing_progress(ctx context.Context, field graphql.CollectedField, obj *db.ContextReprocessing) (ret graphql.Marshaler) {
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Progress())
+}
+
+func (ec *executionContext) _ContextReprocessing_startedAt(ctx context.Context, field graphql.CollectedField, obj *db.ContextReprocessing) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.StartedAt)
+}
+
+func (ec *executionContext) _ContextReprocessing_endedAt(ctx context.Context, field graphql.CollectedField, obj *db.ContextReprocessing) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.EndedAt)
 }
 
 func (ec *executionContext) _ContextTool_id(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
@@ -17690,6 +17834,47 @@ func (ec *executionContext) fieldContext_Mutation_reprocessContext(ctx context.C
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_reprocessContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_cancelReprocessing(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_cancelReprocessing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CancelReprocessing(ctx, fc.Args["input"].(resolvers.CancelReprocessingInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CancelReprocessingPayload) graphql.Marshaler {
+			return ec.marshalOCancelReprocessingPayload2ᚖcanopyᚋresolversᚐCancelReprocessingPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_cancelReprocessing(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_cancelReprocessing_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -26299,6 +26484,36 @@ func (ec *executionContext) unmarshalInputCancelCustomerImportInput(ctx context.
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCancelReprocessingInput(ctx context.Context, obj any) (resolvers.CancelReprocessingInput, error) {
+	var it resolvers.CancelReprocessingInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCancelRunInput(ctx context.Context, obj any) (resolvers.CancelRunInput, error) {
 	var it resolvers.CancelRunInput
 	if obj == nil {
@@ -32736,6 +32951,45 @@ func (ec *executionContext) _CancelCustomerImportPayload(ctx context.Context, se
 	return out
 }
 
+var cancelReprocessingPayloadImplementors = []string{"CancelReprocessingPayload"}
+
+func (ec *executionContext) _CancelReprocessingPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CancelReprocessingPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, cancelReprocessingPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CancelReprocessingPayload")
+		case "context":
+			out.Values[i] = ec._CancelReprocessingPayload_context(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var cancelRunPayloadImplementors = []string{"CancelRunPayload"}
 
 func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CancelRunPayload) graphql.Marshaler {
@@ -33250,6 +33504,11 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "reprocessing":
+			out.Values[i] = ec._Context_reprocessing(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "queries":
 			out.Values[i] = ec._Context_queries(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -33538,6 +33797,70 @@ func (ec *executionContext) _ContextQueryEdge(ctx context.Context, sel ast.Selec
 		case "node":
 			out.Values[i] = ec._ContextQueryEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var contextReprocessingImplementors = []string{"ContextReprocessing"}
+
+func (ec *executionContext) _ContextReprocessing(ctx context.Context, sel ast.SelectionSet, obj *db.ContextReprocessing) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextReprocessingImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContextReprocessing")
+		case "status":
+			out.Values[i] = ec._ContextReprocessing_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "documents":
+			out.Values[i] = ec._ContextReprocessing_documents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "done":
+			out.Values[i] = ec._ContextReprocessing_done(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "progress":
+			out.Values[i] = ec._ContextReprocessing_progress(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "startedAt":
+			out.Values[i] = ec._ContextReprocessing_startedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "endedAt":
+			out.Values[i] = ec._ContextReprocessing_endedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -37260,6 +37583,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "reprocessContext":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_reprocessContext(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cancelReprocessing":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_cancelReprocessing(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -43098,6 +43428,11 @@ func (ec *executionContext) unmarshalNCancelCustomerImportInput2canopyᚋresolve
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCancelReprocessingInput2canopyᚋresolversᚐCancelReprocessingInput(ctx context.Context, v any) (resolvers.CancelReprocessingInput, error) {
+	res, err := ec.unmarshalInputCancelReprocessingInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCancelRunInput2canopyᚋresolversᚐCancelRunInput(ctx context.Context, v any) (resolvers.CancelRunInput, error) {
 	res, err := ec.unmarshalInputCancelRunInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -44841,6 +45176,22 @@ func (ec *executionContext) unmarshalNReprocessDocumentInput2canopyᚋresolvers�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNReprocessingStatus2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNReprocessingStatus2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNRequestEmailChangeInput2canopyᚋresolversᚐRequestEmailChangeInput(ctx context.Context, v any) (resolvers.RequestEmailChangeInput, error) {
 	res, err := ec.unmarshalInputRequestEmailChangeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -46206,6 +46557,13 @@ func (ec *executionContext) marshalOCancelCustomerImportPayload2ᚖcanopyᚋreso
 	return ec._CancelCustomerImportPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCancelReprocessingPayload2ᚖcanopyᚋresolversᚐCancelReprocessingPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CancelReprocessingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CancelReprocessingPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCancelRunPayload2ᚖcanopyᚋresolversᚐCancelRunPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CancelRunPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -46327,6 +46685,13 @@ func (ec *executionContext) unmarshalOContextQueryOrder2ᚕᚖcanopyᚋresolvers
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) marshalOContextReprocessing2ᚖcanopyᚋdbᚐContextReprocessing(ctx context.Context, sel ast.SelectionSet, v *db.ContextReprocessing) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ContextReprocessing(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCreateAgentPayload2ᚖcanopyᚋresolversᚐCreateAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateAgentPayload) graphql.Marshaler {

@@ -153,6 +153,7 @@ var (
 	RestoreDocument                    = &Rule{Field: "Mutation.restoreDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ReprocessDocument                  = &Rule{Field: "Mutation.reprocessDocument", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	ReprocessContext                   = &Rule{Field: "Mutation.reprocessContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
+	CancelReprocessing                 = &Rule{Field: "Mutation.cancelReprocessing", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	CreateAgent                        = &Rule{Field: "Mutation.createAgent", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	UpdateAgent                        = &Rule{Field: "Mutation.updateAgent", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	PublishAgent                       = &Rule{Field: "Mutation.publishAgent", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
@@ -337,6 +338,7 @@ var all = []*Rule{
 	RestoreDocument,
 	ReprocessDocument,
 	ReprocessContext,
+	CancelReprocessing,
 	CreateAgent,
 	UpdateAgent,
 	PublishAgent,

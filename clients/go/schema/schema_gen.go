@@ -491,6 +491,18 @@ type CancelCustomerImportPayload struct {
 	CustomerImport *CustomerImport `json:"customerImport,omitzero"`
 }
 
+// CancelReprocessingInput: A context whose documents are being processed anew.
+type CancelReprocessingInput struct {
+	// The context.
+	ID string `json:"id"`
+}
+
+// CancelReprocessingPayload: The context as `cancelReprocessing` left it.
+type CancelReprocessingPayload struct {
+	// The context.
+	Context *Context `json:"context,omitzero"`
+}
+
 // CancelRunInput: A run to end.
 type CancelRunInput struct {
 	// UUID that starting the run gave.
@@ -651,6 +663,8 @@ type Context struct {
 	DeletedDocuments []*Deleted `json:"deletedDocuments,omitzero"`
 	// The documents, by id. Needs the right `context.read`, with a token for `assistant`.
 	Documents *DocumentConnection `json:"documents,omitzero"`
+	// How far it is that its documents are processed anew, or was the last time; null where they never were.
+	Reprocessing *ContextReprocessing `json:"reprocessing,omitzero"`
 	// What was asked of it, newest first unless asked for otherwise: each search of it alone, and each question. None where `logsQueries` is false. Needs the right `context.write`, with a token for `assistant`.
 	Queries *ContextQueryConnection `json:"queries,omitzero"`
 	// Grows with every change of it; `ifVersion` of an update compares it.
@@ -788,6 +802,22 @@ const (
 	// ContextQueryOrderFieldCreatedAt: By when it was asked.
 	ContextQueryOrderFieldCreatedAt ContextQueryOrderField = "CREATED_AT"
 )
+
+// ContextReprocessing: How far it is that the documents of a context are processed anew: those that there were when it began.
+type ContextReprocessing struct {
+	// How far it is.
+	Status ReprocessingStatus `json:"status,omitzero"`
+	// How many documents there are.
+	Documents int `json:"documents,omitzero"`
+	// How many of them are processed, or have failed.
+	Done int `json:"done,omitzero"`
+	// The part that is done, from 0 to 1.
+	Progress float64 `json:"progress,omitzero"`
+	// When it began.
+	StartedAt time.Time `json:"startedAt,omitzero"`
+	// When it was done or cancelled; null while it goes on.
+	EndedAt *time.Time `json:"endedAt,omitzero"`
+}
 
 // ContextTool: A tool that a context's model may call.
 type ContextTool struct {
@@ -2469,6 +2499,19 @@ type ReprocessDocumentPayload struct {
 	// The document.
 	Document *Document `json:"document,omitzero"`
 }
+
+// ReprocessingStatus: How far it is that documents are processed anew.
+type ReprocessingStatus string
+
+// The values of ReprocessingStatus.
+const (
+	// ReprocessingStatusRunning: It goes on.
+	ReprocessingStatusRunning ReprocessingStatus = "RUNNING"
+	// ReprocessingStatusDone: All are processed.
+	ReprocessingStatusDone ReprocessingStatus = "DONE"
+	// ReprocessingStatusCancelled: It was cancelled: documents whose turn had not come are as they were.
+	ReprocessingStatusCancelled ReprocessingStatus = "CANCELLED"
+)
 
 // RequestEmailChangeInput: A new address of the caller's.
 type RequestEmailChangeInput struct {

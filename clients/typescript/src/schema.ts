@@ -476,6 +476,18 @@ export interface CancelCustomerImportPayload {
   customerImport: CustomerImport;
 }
 
+/** A context whose documents are being processed anew. */
+export interface CancelReprocessingInput {
+  /** The context. */
+  id: string | number;
+}
+
+/** The context as `cancelReprocessing` left it. */
+export interface CancelReprocessingPayload {
+  /** The context. */
+  context: Context;
+}
+
 /** A run to end. */
 export interface CancelRunInput {
   /** UUID that starting the run gave. */
@@ -637,6 +649,8 @@ export interface Context {
   deletedDocuments: Array<Deleted>;
   /** The documents, by id. Needs the right `context.read`, with a token for `assistant`. */
   documents: DocumentConnection;
+  /** How far it is that its documents are processed anew, or was the last time; null where they never were. */
+  reprocessing: ContextReprocessing | null;
   /** What was asked of it, newest first unless asked for otherwise: each search of it alone, and each question. None where `logsQueries` is false. Needs the right `context.write`, with a token for `assistant`. */
   queries: ContextQueryConnection;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
@@ -766,6 +780,22 @@ export type ContextQueryOrderField =
   | "ID"
   /** By when it was asked. */
   | "CREATED_AT";
+
+/** How far it is that the documents of a context are processed anew: those that there were when it began. */
+export interface ContextReprocessing {
+  /** How far it is. */
+  status: ReprocessingStatus;
+  /** How many documents there are. */
+  documents: number;
+  /** How many of them are processed, or have failed. */
+  done: number;
+  /** The part that is done, from 0 to 1. */
+  progress: number;
+  /** When it began. */
+  startedAt: DateTime;
+  /** When it was done or cancelled; null while it goes on. */
+  endedAt: DateTime | null;
+}
 
 /** A tool that a context's model may call. */
 export interface ContextTool {
@@ -2430,6 +2460,15 @@ export interface ReprocessDocumentPayload {
   /** The document. */
   document: Document;
 }
+
+/** How far it is that documents are processed anew. */
+export type ReprocessingStatus =
+  /** It goes on. */
+  | "RUNNING"
+  /** All are processed. */
+  | "DONE"
+  /** It was cancelled: documents whose turn had not come are as they were. */
+  | "CANCELLED";
 
 /** A new address of the caller's. */
 export interface RequestEmailChangeInput {
