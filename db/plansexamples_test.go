@@ -242,6 +242,7 @@ var examples = map[query]example{
 	// documents.go, processed
 	qEraseFirst: few(299),
 	qEraseAsked: few(299),
+	qEraseOn:    few(299),
 	qReprocess:  few(299),
 
 	// reprocessing.go
