@@ -51,9 +51,11 @@ const begunAnew = `status = 'pending', progress = 0, error = '', revision = d.re
 			model = x.embedding_model, chunk_size = x.chunk_size, overlap = x.overlap,
 			next_attempt_at = now(), started_at = NULL, completed_at = NULL`
 
-// openUpTo counts the documents of a context up to an id that are not processed, as far as it matters.
+// openUpTo counts the documents of a context up to an id that are not processed, as far as it matters. The states come from a list, so that no
+// index is read of what is open anywhere.
 func openUpTo(contextID, id string) string {
-	return `(SELECT count(*)::integer FROM (SELECT FROM documents WHERE context_id = ` + contextID + ` AND status IN ('pending', 'processing') AND id <= ` + id + `
+	return `(SELECT count(*)::integer FROM (SELECT FROM (VALUES ('pending'), ('processing')) s(status)
+			CROSS JOIN LATERAL (SELECT FROM documents WHERE context_id = ` + contextID + ` AND status = s.status AND id <= ` + id + ` LIMIT ` + strconv.Itoa(reprocessAtOnce) + `) d
 			LIMIT ` + strconv.Itoa(reprocessAtOnce) + `) o)`
 }
 
@@ -74,8 +76,8 @@ var (
 		RETURNING documents`)
 	// The context is held, as by whoever changes what it has. Others who look meanwhile pass it over.
 	qHoldReprocessed = prepare(`
-		SELECT x.id FROM context_reprocessings r` + joinByID("contexts", "x", "r.context_id") + `
-		WHERE r.status = 'RUNNING' AND r.next_at <= now() ORDER BY r.next_at LIMIT 1 FOR NO KEY UPDATE OF x SKIP LOCKED`)
+		WITH due AS MATERIALIZED (SELECT context_id, next_at FROM context_reprocessings WHERE status = 'RUNNING' AND next_at <= now() ORDER BY next_at LIMIT 20)
+		SELECT x.id FROM due r JOIN contexts x ON x.id = r.context_id ORDER BY r.next_at LIMIT 1 FOR NO KEY UPDATE OF x SKIP LOCKED`)
 	qReprocessingWork = prepare(`
 		SELECT r.after_id, r.until_id, ` + openUpTo("r.context_id", "r.after_id") + ` AS open,
 			` + unindexed("x.removed_at IS NOT NULL OR "+inactive(lineageOfAccount("x.account_id"))) + ` AS waits
