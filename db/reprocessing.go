@@ -51,12 +51,13 @@ const begunAnew = `status = 'pending', progress = 0, error = '', revision = d.re
 			model = x.embedding_model, chunk_size = x.chunk_size, overlap = x.overlap,
 			next_attempt_at = now(), started_at = NULL, completed_at = NULL`
 
-// openUpTo counts the documents of a context up to an id that are not processed, as far as it matters. The states come from a list, so that no
-// index is read of what is open anywhere.
+// openUpTo counts the documents of a context up to an id that are not processed, as far as it matters. They are asked for in the order of the one
+// index that has those of a context by their state, and the states come from a list: others' that are open are not read.
 func openUpTo(contextID, id string) string {
-	return `(SELECT count(*)::integer FROM (SELECT FROM (VALUES ('pending'), ('processing')) s(status)
-			CROSS JOIN LATERAL (SELECT FROM documents WHERE context_id = ` + contextID + ` AND status = s.status AND id <= ` + id + ` LIMIT ` + strconv.Itoa(reprocessAtOnce) + `) d
-			LIMIT ` + strconv.Itoa(reprocessAtOnce) + `) o)`
+	most := strconv.Itoa(reprocessAtOnce)
+	return `(SELECT count(*)::integer FROM (SELECT FROM (VALUES ('pending'), ('processing')) s(status) CROSS JOIN LATERAL (SELECT FROM documents
+			WHERE context_id BETWEEN ` + contextID + ` AND ` + contextID + ` AND status BETWEEN s.status AND s.status AND id <= ` + id + `
+			ORDER BY context_id, status, id LIMIT ` + most + `) d LIMIT ` + most + `) o)`
 }
 
 // measuresAnew tells whether the vectors of document $1 of a context may have another length than those of the others: a model can give
