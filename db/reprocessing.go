@@ -86,7 +86,7 @@ var (
 		WHERE r.context_id = $1 AND ` + unindexed("r.status = 'RUNNING' AND r.next_at <= now()") + ` FOR UPDATE OF r`)
 	qReprocessSome = prepare(`
 		UPDATE documents d SET ` + begunAnew + ` FROM contexts x
-		WHERE x.id = $1 AND d.id = ANY (ARRAY(SELECT id FROM documents WHERE context_id = $1 AND id > $2 AND id <= $3 ORDER BY context_id, id LIMIT $4))
+		WHERE x.id = $1 AND d.id = ANY (ARRAY(SELECT id FROM documents WHERE context_id BETWEEN $1 AND $1 AND id > $2 AND id <= $3 ORDER BY context_id, id LIMIT $4))
 		RETURNING d.id`)
 	// Each document is a version of its own, so that an index takes out what it has of these alone.
 	qBumpDocuments = prepare(`
