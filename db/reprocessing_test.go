@@ -17,12 +17,13 @@ type reprocessed struct {
 	*testing.T
 	store *db.Store
 	pool  *sqlx.DB
+	desk  db.Desk
 }
 
 func newReprocessed(t *testing.T) *reprocessed {
 	t.Helper()
 	url := devtest.Database(t, db.Fingerprint(), db.Migrate)
-	r := &reprocessed{T: t, store: devtest.Must[*db.Store](t)(db.Open(t.Context(), url, db.Options{}))}
+	r := &reprocessed{T: t, desk: db.Desk{AccountID: 1}, store: devtest.Must[*db.Store](t)(db.Open(t.Context(), url, db.Options{}))}
 	t.Cleanup(func() { _ = r.store.Close() })
 	r.pool = devtest.Must[*sqlx.DB](t)(db.Connect(url, db.Options{}))
 	t.Cleanup(func() { _ = r.pool.Close() })
@@ -59,7 +60,7 @@ func (r *reprocessed) number(statement string) (n int) {
 func (r *reprocessed) start() (documents int, begun []int64) {
 	r.Helper()
 	devtest.Check(r.T, r.store.Tx(r.Context(), func(tx *db.Store) (err error) {
-		if _, err = tx.ContextForUpdate(r.Context(), db.Desk{AccountID: 1}, 1); err == nil {
+		if _, err = tx.ContextForUpdate(r.Context(), r.desk, 1); err == nil {
 			documents, begun, err = tx.ReprocessContext(r.Context(), 1, false)
 		}
 		return err
@@ -191,9 +192,13 @@ func TestReprocessingIsCancelled(t *testing.T) {
 func TestReprocessingWaits(t *testing.T) {
 	t.Parallel()
 	r := newReprocessed(t)
+	r.sql(`INSERT INTO customers (id, parent_id, name, region_id) VALUES (2, 1, 'Below', 1)`)
+	r.sql(`INSERT INTO accounts (id, customer_id, app_instance_id, name) VALUES (2, 2, 1, 'Account')`)
+	r.sql(`UPDATE contexts SET account_id = 2`)
+	r.desk.AccountID = 2
 	for _, c := range [][2]string{
 		{`UPDATE contexts SET removed_at = now(), erase_at = now() + interval '1 day'`, `UPDATE contexts SET removed_at = NULL, erase_at = NULL`},
-		{`UPDATE customers SET suspended = true`, `UPDATE customers SET suspended = false`},
+		{`UPDATE customers SET suspended = true WHERE id = 2`, `UPDATE customers SET suspended = false WHERE id = 2`},
 	} {
 		r.start()
 		r.process(1000)
