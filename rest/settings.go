@@ -146,10 +146,11 @@ func (a *api) registerSettings() {
 		id: "cancelReprocessing", rule: rule.CancelReprocessing, method: http.MethodPost, path: path + "/reprocess/cancel", tag: tagContexts, errors: notFound, status: http.StatusOK,
 		summary: "Cancel that a context is processed anew", description: "Documents whose turn has not come stay as they are, and those that were begun are processed. After a change of the model documents that stay as they are can't be found by it.",
 	}, func(ctx context.Context, in *SettingsPath) (*one[contextReprocessing], error) {
-		if _, err := a.mutations().CancelReprocessing(ctx, resolvers.CancelReprocessingInput{ID: in.id()}); err != nil {
+		out, err := a.mutations().CancelReprocessing(ctx, resolvers.CancelReprocessingInput{ID: in.id()})
+		if err != nil {
 			return nil, err
 		}
-		return reprocessingAnswer(a.queries().GetReprocessing(ctx, in.id()))
+		return reprocessingAnswer(resolvers.ContextEdges{Resolver: a.r}.Reprocessing(ctx, out.Context))
 	})
 	a.registerDocument()
 	a.registerOriginals()
