@@ -442,7 +442,7 @@ var examples = map[query]example{
 	qOptionUsers:        within(299),
 
 	// outbox.go
-	qPassDestinations: atWork(1000),
+	qPassDestinations: atWork(5000, 1000),
 	qDueDestinations:  few("{5,200,201}"),
 	qClaimDeliveries:  few("{5,200,201}", "{20,20,20}", "{20,20,20}", 60),
 	qHoldDeliveries:   few(299, 5),
