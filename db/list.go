@@ -32,6 +32,8 @@ type List struct {
 	once sync.Once
 	// columns and tables read the rows, once found: tables join them to f.id.
 	columns, tables string
+	// carried, where all ways have it, is handed on with what is found; handed then takes the place of tables, and reads nothing twice.
+	carried, handed string
 }
 
 // key is what rows are ordered by.
@@ -212,6 +214,8 @@ type statement struct {
 	after []string
 	// alike is the key before these that all rows have alike, where they are a part of what is asked for; open is on what condition the part is read.
 	alike, open string
+	// carries: what is carried is handed on.
+	carries bool
 }
 
 // newStatement begins a statement. args are those that its ways name.
@@ -386,6 +390,9 @@ func (s *statement) by(w way) func(int) string {
 // found lists what is known of a row that was found: its id, and its keys.
 func (s *statement) found(name func(int) string) string {
 	list := s.list.id + " AS id"
+	if s.carries {
+		list += ", " + s.list.carried
+	}
 	if s.alike != "" {
 		list += ", " + s.alike + " AS k1"
 	}
@@ -583,13 +590,24 @@ func (s *statement) pageOf(alternatives []string) string {
 // shown reads the columns of the rows that were found, and their places. begin is what stands before found, when it is a
 // LATERAL of that.
 func (s *statement) shown(begin, found, via string) string {
+	text, tables := "SELECT "+s.list.columns+", "+s.place(), s.list.tables
+	if s.carries {
+		tables = s.list.handed
+	}
+	if via != "" {
+		text += ", " + via + " AS found_from"
+	}
+	return text + " FROM " + begin + "(" + found + ") f" + tables + s.orderBy(via, func(i int) string { return "f." + s.column(i) })
+}
+
+// place is the place of a row that was found. An id alone needs no array of texts, which takes both sides longer than other columns.
+func (s *statement) place() string {
+	if len(s.keys) == 1 && s.keys[0].by == s.list.id {
+		return "f." + s.column(0) + " AS found_at"
+	}
 	places := make([]string, len(s.keys))
 	for i, k := range s.keys {
 		places[i] = strings.ReplaceAll(k.kind.write, "?", "f."+s.column(i))
 	}
-	text := "SELECT " + s.list.columns + ", ARRAY[" + strings.Join(places, ", ") + "] AS found_place"
-	if via != "" {
-		text += ", " + via + " AS found_from"
-	}
-	return text + " FROM " + begin + "(" + found + ") f" + s.list.tables + s.orderBy(via, func(i int) string { return "f." + s.column(i) })
+	return "ARRAY[" + strings.Join(places, ", ") + "] AS found_place"
 }

@@ -64,7 +64,11 @@ func seenBy(id string) string {
 
 // members are those who belong to a company itself.
 var members = hung{list: Users, scoped: true, ways: func(st *statement, terms []Term) []way {
-	return []way{{from: "memberships m" + seenBy("m.user_id"), where: []string{"m.customer_id = k.id"}, held: st.terms(terms)}}
+	known := seenBy("m.user_id")
+	if len(terms) == 0 && st.ordersBy("s.user_id") { // all else of a user is read of those that are shown
+		known = " CROSS JOIN LATERAL (SELECT m.user_id) s"
+	}
+	return []way{{from: "memberships m" + known, where: []string{"m.customer_id = k.id"}, held: st.terms(terms)}}
 }}
 
 // wordsOfUsers finds users by the words of what somebody calls them: what the company at the top of the scope does is held
