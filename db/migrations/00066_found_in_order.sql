@@ -77,6 +77,19 @@ END $$;
 UPDATE member_names n SET named = v.named, emailed = v.emailed, created_at = v.created_at
 FROM memberships m JOIN users o ON o.id = m.user_id CROSS JOIN LATERAL member_seen(m, o) v WHERE n.customer_id = m.customer_id AND n.user_id = m.user_id;
 CREATE INDEX member_names_words ON member_names USING gin (words_in(limb_id, said)) WITH (fastupdate = off);
+-- A database that had 00059 before it made these has them from here.
+-- +goose StatementBegin
+DO $$
+BEGIN
+    IF to_regclass('customers_level_id') IS NULL THEN
+        DROP TRIGGER customers_worded ON customers;
+        CREATE TRIGGER words_made AFTER INSERT ON customers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION customers_worded();
+        CREATE INDEX customers_level_id ON customers (level, id);
+        CREATE INDEX customers_level_name ON customers (level, lower(name) COLLATE "C", id);
+        CREATE INDEX customers_level_created ON customers (level, created_at, id);
+    END IF;
+END $$;
+-- +goose StatementEnd
 
 -- +goose Down
 -- +goose StatementBegin

@@ -2684,7 +2684,7 @@ type RunStep {
   position: Int!
   "The step's id in the diagram."
   stepId: String!
-  "set, search, chat, http or fail."
+  "set, search, ask, chat, http or fail."
   type: String!
   "What the step gave; null when its condition was false, or it failed."
   result: JSON

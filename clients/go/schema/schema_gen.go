@@ -2809,7 +2809,7 @@ type RunStep struct {
 	Position int `json:"position,omitzero"`
 	// The step's id in the diagram.
 	StepID string `json:"stepId,omitzero"`
-	// set, search, chat, http or fail.
+	// set, search, ask, chat, http or fail.
 	Type string `json:"type,omitzero"`
 	// What the step gave; null when its condition was false, or it failed.
 	Result json.RawMessage `json:"result,omitzero"`

@@ -2764,7 +2764,7 @@ export interface RunStep {
   position: number;
   /** The step's id in the diagram. */
   stepId: string;
-  /** set, search, chat, http or fail. */
+  /** set, search, ask, chat, http or fail. */
   type: string;
   /** What the step gave; null when its condition was false, or it failed. */
   result: JSON | null;
