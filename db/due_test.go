@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func TestClaimsOfSeveralDestinations(t *testing.T) {
 func TestLooksShareTheWay(t *testing.T) {
 	s, pool := openBoth(t)
 	const all = 2*db.LookWidth + 7
-	pool.MustExecContext(t.Context(), `INSERT INTO webhook_due (destination_id, delivery_id) SELECT n, m * 10000 + n FROM generate_series(1, $1::integer) n, generate_series(1, 2) m`, all)
+	pool.MustExecContext(t.Context(), `INSERT INTO webhook_due (destination_id, delivery_id) SELECT n, m * 100000 + n FROM generate_series(1, $1::integer) n, generate_series(1, 2) m`, all)
 	look := func() db.Look { return devtest.Must[db.Look](t)(s.LookForDue(t.Context())) }
 	for round := range 2 {
 		seen := map[int64]bool{}
@@ -93,7 +94,7 @@ func TestLooksShareTheWay(t *testing.T) {
 	if first := look(); !first.First || !first.More {
 		t.Errorf("a third way begins with %+v", first)
 	}
-	pool.MustExecContext(t.Context(), `UPDATE webhook_due SET begun = true, next_attempt_at = now() - interval '1 second' WHERE destination_id IN (5, $1) AND delivery_id < 20000`, all)
+	pool.MustExecContext(t.Context(), `UPDATE webhook_due SET begun = true, next_attempt_at = now() - interval '1 second' WHERE destination_id IN (5, $1) AND delivery_id < 200000`, all)
 	pool.MustExecContext(t.Context(), `UPDATE webhook_due SET begun = true, claimed_at = now(), next_attempt_at = now() - interval '1 second' WHERE destination_id = 6`)
 	retries := look()
 	for destination, found := range map[int64]bool{5: true, 6: false, all: true} {
@@ -106,6 +107,31 @@ func TestLooksShareTheWay(t *testing.T) {
 	other.MustExecContext(t.Context(), `SELECT pg_advisory_xact_lock(hashtext('canopy deliveries'))`)
 	if got := look(); got.First || !got.More || len(got.Due) > 0 {
 		t.Errorf("beside another look: %+v", got)
+	}
+}
+
+// TestRetriesOfOneStandBeforeNoOthers: a retry that nobody has taken up is found at once, however many of another destination have been due for longer; where more
+// destinations than a look goes past have one, the next looks go on, and the way past all destinations is not what finds it.
+func TestRetriesOfOneStandBeforeNoOthers(t *testing.T) {
+	s, pool := openBoth(t)
+	const far = 10 * db.LookWidth
+	pool.MustExecContext(t.Context(), `INSERT INTO webhook_due (destination_id, delivery_id) SELECT n, n FROM generate_series(1, $1::integer) n`, 3*db.LookWidth)
+	retries := func(each int, destinations string) {
+		pool.MustExecContext(t.Context(), `INSERT INTO webhook_due (destination_id, begun, next_attempt_at, delivery_id)
+			SELECT d, true, now() - interval '1 hour', 1000000 + d * 10000 + n FROM `+destinations+` d, generate_series(1, $1::integer) n`, each)
+	}
+	finds := func(destination int64) bool {
+		return slices.ContainsFunc(devtest.Must[db.Look](t)(s.LookForDue(t.Context())).Due, func(d db.DueDestination) bool { return d.ID == destination })
+	}
+	retries(2*db.RetryWidth, `generate_series(5, 5)`)
+	pool.MustExecContext(t.Context(), `INSERT INTO webhook_due (destination_id, begun, next_attempt_at, delivery_id) VALUES ($1::bigint, true, now() - interval '1 second', 1)`, far)
+	if !finds(far) {
+		t.Error("the retry of another destination waits behind those of one")
+	}
+	retries(1, fmt.Sprintf(`generate_series(1, %d)`, db.RetryWidth))
+	pool.MustExecContext(t.Context(), `UPDATE delivery_look SET behind = 0`)
+	if first, second := finds(far), finds(far); first || !second {
+		t.Errorf("behind as many as a look goes past it is found by the first look: %t, by the second: %t", first, second)
 	}
 }
 

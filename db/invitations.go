@@ -49,8 +49,9 @@ var invitationColumns = columns[Invitation]("i") + `, CASE WHEN i.status = 'PEND
 var (
 	qInvitation = prepare(`
 		SELECT ` + invitationColumns + ` FROM invitations i JOIN customers c ON c.id = i.customer_id WHERE i.id = $3 AND ` + withinScope)
-	qInvitationTo  = prepare(`SELECT ` + invitationColumns + ` FROM invitations i WHERE i.id = $1 AND i.user_id = $2`)
-	qInvitationsOf = prepare(`
+	qInvitationTo         = prepare(`SELECT ` + invitationColumns + ` FROM invitations i WHERE i.id = $1 AND i.user_id = $2`)
+	qInvitationUnanswered = prepare(`SELECT i.id FROM invitations i WHERE i.user_id = $1 AND i.customer_id = $2 AND i.status = 'PENDING'`)
+	qInvitationsOf        = prepare(`
 		SELECT x.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + invitationColumns + ` FROM invitations i WHERE i.customer_id = k.id ORDER BY i.id DESC LIMIT $2) x
 		ORDER BY x.customer_id, x.id`)
@@ -91,6 +92,12 @@ func (s *Store) InvitationTo(ctx context.Context, userID, id int64) (*Invitation
 	i := &Invitation{}
 	err := s.get(ctx, i, qInvitationTo, id, userID)
 	return i, err
+}
+
+// UnansweredInvitation is the id of a company's invitation to a person that was not answered, if its time may be over; ErrNoRows where there is none.
+func (s *Store) UnansweredInvitation(ctx context.Context, userID, customerID int64) (id int64, err error) {
+	err = s.get(ctx, &id, qInvitationUnanswered, userID, customerID)
+	return id, err
 }
 
 // Invitations are the newest of the company's invitations, by id.

@@ -174,6 +174,8 @@ type way struct {
 	ids string
 	// met selects ids, of which as many as are few, and one more, are known as met to all ways of an alternative: the way is walked for these.
 	met string
+	// sample tells all ways of an alternative, as a query, whether what fits is common.
+	sample string
 	// listed lists them, on a condition, where they are not counted, and tells whether there are many; before is the gate before it.
 	listed func(open, before string) string
 	// each is, in an ordered way, what the way is walked for again and again, with a page of each: a FROM clause.
@@ -534,14 +536,18 @@ func (s *statement) alternative(ways []way) string {
 	if last == 0 || s.counting {
 		return "(" + s.read(ways[0].at("("+ways[0].ids+")"), s.open) + ")"
 	}
-	with, gates, reads, open := "", "", []string{}, cmp.Or(s.open, "true")
+	var with []string
+	gates, reads, open := "", []string{}, cmp.Or(s.open, "true")
 	for i, w := range ways[:last] {
 		g := "g" + strconv.Itoa(i)
 		most := cmp.Or(w.most, handful)
 		if w.met != "" {
-			with, w.size = "WITH met AS MATERIALIZED (SELECT x.id FROM ("+w.met+") x LIMIT (SELECT "+strconv.Itoa(most+1)+")) ", "met"
+			with, w.size = append(with, "met AS MATERIALIZED (SELECT x.id FROM ("+w.met+") x LIMIT (SELECT "+strconv.Itoa(most+1)+"))"), "met"
 		}
-		if w.ids != "" {
+		if w.sample != "" {
+			with = append(with, "sample AS MATERIALIZED ("+w.sample+")")
+		}
+		if w.ids != "" && w.listed == nil {
 			w.listed = func(open, _ string) string { return listed(w.ids, most, open) }
 		}
 		if i > 0 {
@@ -562,7 +568,11 @@ func (s *statement) alternative(ways []way) string {
 		open = g + ".many"
 	}
 	reads = append(reads, "("+s.read(ways[last], open)+")")
-	return "(" + with + "SELECT r.* FROM " + gates + " CROSS JOIN LATERAL (" + strings.Join(reads, " UNION ALL ") + ") r)"
+	begin := ""
+	if len(with) > 0 {
+		begin = "WITH " + strings.Join(with, ", ") + " "
+	}
+	return "(" + begin + "SELECT r.* FROM " + gates + " CROSS JOIN LATERAL (" + strings.Join(reads, " UNION ALL ") + ") r)"
 }
 
 // at is the way of the rows that were listed somewhere.

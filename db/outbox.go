@@ -27,8 +27,12 @@ type DueDestination struct {
 	Oldest time.Time `db:"oldest"`
 }
 
-// LookWidth is how many destinations with something pending a look for what is due goes past, and how many retries it finds besides.
-const LookWidth = 1000
+// LookWidth is how many destinations with something pending a look for what is due goes past, and RetryWidth how many of those with a retry that
+// nobody has taken up.
+const (
+	LookWidth  = 5000
+	RetryWidth = 1000
+)
 
 // Look is what a look for what is due has found, on its way from destination to destination.
 type Look struct {
@@ -81,11 +85,12 @@ type Outcome struct {
 
 var (
 	// Workers share the way: each goes on where the last one stopped, and two never look at the same time. Where all is passed in one look,
-	// nothing is written. Retries that nobody has taken up are found at once, wherever the way is: those that have been due longest, as what is due in
-	// suspended companies is among them and stays so.
+	// nothing is written. Beside it leads a way past those alone that have a retry that nobody has taken up, with a place of its own: most of the
+	// time it is past all of them in one look. A destination is one step of either, however much waits there, so that none stands before
+	// others, those of suspended companies included.
 	qPassDestinations = prepare(`
 		WITH RECURSIVE place AS MATERIALIZED (
-			SELECT behind FROM delivery_look WHERE pg_try_advisory_xact_lock(hashtext('canopy deliveries'))),
+			SELECT behind, retries_behind FROM delivery_look WHERE pg_try_advisory_xact_lock(hashtext('canopy deliveries'))),
 		walk AS (
 			SELECT d.destination_id, 1 AS n FROM place p CROSS JOIN LATERAL (
 				SELECT destination_id FROM webhook_due WHERE destination_id > p.behind ORDER BY destination_id LIMIT 1) d
@@ -94,11 +99,16 @@ var (
 				SELECT destination_id FROM webhook_due WHERE destination_id > w.destination_id ORDER BY destination_id LIMIT 1) d
 			WHERE w.n < $1),
 		retries AS (
-			SELECT r.destination_id FROM place CROSS JOIN LATERAL (
-				SELECT destination_id FROM webhook_due WHERE begun AND claimed_at IS NULL AND next_attempt_at <= now() ORDER BY next_attempt_at LIMIT $1) r),
-		passed AS MATERIALIZED (SELECT CASE WHEN count(*) = $1 THEN max(destination_id) ELSE 0 END AS last FROM walk),
-		moved AS (UPDATE delivery_look l SET behind = w.last FROM passed w CROSS JOIN place p WHERE l.behind <> w.last)
-		SELECT ARRAY(SELECT destination_id FROM walk UNION SELECT destination_id FROM retries) AS ids, COALESCE(p.behind = 0, false) AS first, p.behind IS NULL OR w.last > 0 AS more FROM passed w LEFT JOIN place p ON true`)
+			SELECT d.destination_id, d.next_attempt_at, 1 AS n FROM place p` + nextRetry("p.retries_behind") + `
+			UNION ALL
+			SELECT d.destination_id, d.next_attempt_at, r.n + 1 FROM retries r` + nextRetry("r.destination_id") + ` WHERE r.n < $2),
+		passed AS MATERIALIZED (SELECT
+			(SELECT CASE WHEN count(*) = $1 THEN max(destination_id) ELSE 0 END FROM walk) AS last,
+			(SELECT CASE WHEN count(*) = $2 THEN max(destination_id) ELSE 0 END FROM retries) AS retries_last),
+		moved AS (UPDATE delivery_look l SET behind = w.last, retries_behind = w.retries_last
+			FROM passed w CROSS JOIN place p WHERE (l.behind, l.retries_behind) <> (w.last, w.retries_last))
+		SELECT ARRAY(SELECT destination_id FROM walk UNION SELECT destination_id FROM retries WHERE next_attempt_at <= now()) AS ids,
+			COALESCE(p.behind = 0, false) AS first, p.behind IS NULL OR w.last > 0 AS more FROM passed w LEFT JOIN place p ON true`)
 	// Branches take turns: however many destinations one has, the first of another stands among the first.
 	qDueDestinations = prepare(`
 		WITH walk AS (SELECT destination_id FROM unnest($1::bigint[]) w(destination_id)),` + dueOfWalk + `
@@ -226,6 +236,12 @@ var dueOfWalk = `
 		SELECT id, branch_id, begun, true FROM first JOIN held USING (id) WHERE begun <= now())
 	`
 
+// nextRetry joins the next destination behind one, that has a retry which nobody has taken up, and when the first of these is due.
+func nextRetry(behind string) string {
+	return ` CROSS JOIN LATERAL (SELECT destination_id, next_attempt_at FROM webhook_due WHERE begun AND claimed_at IS NULL AND destination_id > ` + behind + `
+		ORDER BY destination_id, next_attempt_at LIMIT 1) d`
+}
+
 // branchOfLineage is the branch of a company, by its lineage; 0 where there is none.
 func branchOfLineage(lineage string) string {
 	return "COALESCE(" + lineage + "[LEAST(2, cardinality(" + lineage + "))], 0)"
@@ -258,15 +274,15 @@ const (
 	walkMost         = "5000"
 )
 
-// LookForDue looks at the next destinations with something pending, at most LookWidth of them, and at those with a retry due that nobody has taken
-// up, and finds those with something due, by turns of branches. What it costs does not grow with how many there are.
+// LookForDue looks at the next destinations with something pending, at most LookWidth of them, and at the next with a retry that nobody has taken
+// up, at most RetryWidth, and finds those with something due, by turns of branches. What it costs does not grow with how many there are.
 func (s *Store) LookForDue(ctx context.Context) (Look, error) {
 	var way struct {
 		IDs   pq.Int64Array `db:"ids"`
 		First bool          `db:"first"`
 		More  bool          `db:"more"`
 	}
-	if err := s.get(ctx, &way, qPassDestinations, LookWidth); err != nil {
+	if err := s.get(ctx, &way, qPassDestinations, LookWidth, RetryWidth); err != nil {
 		return Look{}, err
 	}
 	look := Look{First: way.First, More: way.More}

@@ -342,15 +342,16 @@ var examples = map[query]example{
 	qForgetKeptBytes: sweeps(),
 
 	// invitations.go
-	qInvitation:        within(299),
-	qInvitationTo:      few(299, 299),
-	qInvitationsOf:     few("{299,301}", 20),
-	qStreamInvitations: few(299, 0, 20),
-	qInvitationsTo:     few(299, 20),
-	qRenewInvitation:   few(299, 299, 60),
-	qDeclineInvitation: few(299),
-	qDropInvitationsTo: few(299),
-	qForgetInvitations: few(20),
+	qInvitation:           within(299),
+	qInvitationTo:         few(299, 299),
+	qInvitationUnanswered: few(299, 299),
+	qInvitationsOf:        few("{299,301}", 20),
+	qStreamInvitations:    few(299, 0, 20),
+	qInvitationsTo:        few(299, 20),
+	qRenewInvitation:      few(299, 299, 60),
+	qDeclineInvitation:    few(299),
+	qDropInvitationsTo:    few(299),
+	qForgetInvitations:    few(20),
 
 	// leaving.go
 	qHoldAccountsOf:      few(299, 0).and(299, 299),
@@ -442,7 +443,7 @@ var examples = map[query]example{
 	qOptionUsers:        within(299),
 
 	// outbox.go
-	qPassDestinations: atWork(1000),
+	qPassDestinations: atWork(5000, 1000),
 	qDueDestinations:  few("{5,200,201}"),
 	qClaimDeliveries:  few("{5,200,201}", "{20,20,20}", "{20,20,20}", 60),
 	qHoldDeliveries:   few(299, 5),

@@ -235,6 +235,8 @@ func TestReplicasMayBreakOff(t *testing.T) {
 		SELECT n, 'c' || n, NULLIF(1, n), 1, CASE n WHEN 1 THEN '{1}' ELSE ARRAY[1, n] END FROM generate_series(1, 20000) n`)
 	run(t, p, `SET session_replication_role = replica; INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, sparse, dense)
 		SELECT 1, 1, n, '', 0, 0, '', convert_to(repeat('x', 300), 'UTF8') FROM generate_series(1, 20000) n`)
+	run(t, p, `SET session_replication_role = replica; INSERT INTO users (id, email) SELECT n, 'u' || n || '@tree.example' FROM generate_series(1, 20000) n`)
+	run(t, p, `SET session_replication_role = replica; INSERT INTO memberships (user_id, customer_id, email, first_name, last_name, lineage) SELECT n, 1, 'u' || n || '@tree.example', '', '', '{1}' FROM generate_series(1, 20000) n`)
 	s := open(t, p.URL())
 	devtest.Check(t, s.ReadFrom(address, db.Options{MaxConns: 4}, slog.New(slog.DiscardHandler)))
 	vectors := func(ctx context.Context, each func()) error {
@@ -273,6 +275,28 @@ func TestReplicasMayBreakOff(t *testing.T) {
 		}
 		if err != nil && problem.From(err).Status() != 503 {
 			t.Errorf("%s: it is told as %v", name, problem.From(err))
+		}
+	}
+	// Those that are put together of several rows are handed on a page at a time: each comes once, wherever the standby is lost.
+	for _, limit := range []int{0, rows} {
+		for _, after := range []int{1 << 10, 1 << 16, 1 << 20} {
+			devtest.Eventually(t, "the standby is lost among the people", func() bool {
+				used(t, s, true)
+				seen := 0
+				way.CutAfter(after)
+				err := s.StreamUsers(db.Reading(t.Context()), access.Lineage{1}.Subtree(), 1, 0, limit, func(u *db.UserLine) error {
+					if seen++; u.ID != int64(seen) {
+						t.Fatalf("user %d comes as row %d", u.ID, seen)
+					}
+					return nil
+				})
+				cut := way.IsCut()
+				way.Mend()
+				if err != nil || seen != rows {
+					t.Errorf("after %d bytes, at most %d: %d rows: %v", after, limit, seen, err)
+				}
+				return cut
+			})
 		}
 	}
 }

@@ -99,6 +99,9 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 	own := way{from: "subtree_users s", where: []string{ownUser}, held: held}
 	in := wordsOfUsers
 	in.held, in.few, in.walk, in.whole = held, []way{own}, &all, scope.Whole()
+	if !st.counting && all.keys == nil {
+		in.spread = &all
+	}
 	if all.keys != nil {
 		in.byUse = func(ids string) []way {
 			walks := st.walksByUse(scope, all)

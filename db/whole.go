@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"canopy/internal/access"
@@ -57,7 +58,7 @@ func (l wholeList[T, C]) ahead(ctx context.Context, s *Store, after C, limit int
 
 func (l wholeList[T, C]) page(ctx context.Context, s *Store, after C, limit int) ([]*T, error) {
 	if limit > 0 {
-		return l.read(ctx, s, after, limit)
+		return l.rows(ctx, s, after, limit)
 	}
 	if s.tx == nil {
 		branch := access.BranchOf(ctx)
@@ -66,7 +67,16 @@ func (l wholeList[T, C]) page(ctx context.Context, s *Store, after C, limit int)
 		}
 		defer s.pages.Leave(branch)
 	}
-	return l.read(ctx, s, after, wholePage)
+	return l.rows(ctx, s, after, wholePage)
+}
+
+// rows reads a page, and from the primary where a replica breaks off within it: nothing of it is handed on yet.
+func (l wholeList[T, C]) rows(ctx context.Context, s *Store, after C, limit int) ([]*T, error) {
+	rows, err := l.read(ctx, s, after, limit)
+	if errors.Is(err, ErrReplica) {
+		return l.read(Alone(ctx), s, after, limit)
+	}
+	return rows, err
 }
 
 // rowsOf is the list whose rows a query gives, which takes the arguments.

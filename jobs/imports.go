@@ -124,7 +124,7 @@ func (x *importer) fail(ctx context.Context, row *db.CustomerImport, why *string
 
 // gaveUp tells why the platform goes on no more with an import that is not at fault itself, what there is of it, and what can be done.
 func gaveUp(row *db.CustomerImport) *string {
-	why := fmt.Sprintf("%d attempts to read it in have failed", archiveAttempts)
+	why := fmt.Sprintf("attempt %d to read it in has failed", row.Attempts)
 	if row.Attempts > archiveClaims {
 		why = fmt.Sprintf("its workers ended %d times before it was read in", archiveClaims)
 	}

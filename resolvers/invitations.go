@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"errors"
 
 	"canopy/db"
 	"canopy/internal/audit"
@@ -162,23 +163,19 @@ func (m Mutation) DeclineInvitation(ctx context.Context, in DeclineInvitationInp
 	return &DeclineInvitationPayload{i}, err
 }
 
-// declineOf declines what a company asks a person, who leaves it unanswered.
+// declineOf declines what a company asks a person, who leaves it unanswered, if too late.
 func (ch *changes) declineOf(ctx context.Context, userID, customerID int64) error {
-	asked, err := ch.tx.InvitationsTo(ctx, userID)
+	id, err := ch.tx.UnansweredInvitation(ctx, userID, customerID)
+	if errors.Is(err, db.ErrNoRows) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	for _, i := range asked {
-		if i.CustomerID != customerID {
-			continue
-		}
-		read := func() (*db.Invitation, error) { return ch.tx.InvitationTo(ctx, userID, i.ID) }
-		decline := func(i *db.Invitation) error { return ch.tx.DeclineInvitation(ctx, i.ID) }
-		if _, err := ch.answer(ctx, read, audit.InvitationDeclined, decline); err != nil {
-			return err
-		}
-	}
-	return nil
+	read := func() (*db.Invitation, error) { return ch.tx.InvitationTo(ctx, userID, id) }
+	decline := func(i *db.Invitation) error { return ch.tx.DeclineInvitation(ctx, i.ID) }
+	_, err = ch.answer(ctx, read, audit.InvitationDeclined, decline)
+	return err
 }
 
 // answer has the caller answer an invitation, wherever that comes from.

@@ -66,7 +66,9 @@ func (e *Engine) copied(ctx context.Context, row *db.Context) finder {
 	if c.store == nil || row.Dimensions == 0 || row.Dimensions > pgvector.MostDimensions || !c.has(ctx, row.ID) {
 		return nil
 	}
+	begun := time.Now()
 	held, err := within(ctx, c.Patience, func(ctx context.Context) (pgvector.State, error) { return c.store.State(ctx, row.ID) })
+	waited := time.Since(begun)
 	if err != nil {
 		c.failed(ctx, row.ID, err, true)
 		return nil
@@ -76,6 +78,7 @@ func (e *Engine) copied(ctx context.Context, row *db.Context) finder {
 		c.failed(ctx, row.ID, err, false)
 		return nil
 	}
+	m.left = findPatience*c.Patience - waited
 	return m
 }
 
@@ -159,6 +162,8 @@ type copied struct {
 	// changed are the documents that are others than in the copy, or gone; lacking has those of them that are to be found.
 	changed []int64
 	lacking *vector.Dense
+	// left is how long a search may still wait for the database: for its turn and for what is found together.
+	left time.Duration
 }
 
 func (m *copied) Nearest(ctx context.Context, v []float32, f vector.Filter) ([]vector.Hit, error) {
@@ -194,16 +199,15 @@ func (m *copied) instead(ctx context.Context, search func(finder) ([]vector.Hit,
 // ask has the closest chunks found by the database. Who waits for it holds none of the places of those who search in this process.
 func (m *copied) ask(ctx context.Context, ask pgvector.Ask) (found pgvector.Found, err error) {
 	c := &m.engine.copies
-	patience := findPatience * c.Patience
+	waiting, cancel := context.WithTimeout(ctx, m.left)
+	defer cancel()
 	if branch := access.BranchOf(ctx); branch != 0 {
-		waiting, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
 		if err := c.asks.Enter(waiting, branch); err != nil {
 			return found, errors.Join(ctx.Err(), errCopy)
 		}
 		defer c.asks.Leave(branch)
 	}
-	found, err = within(ctx, patience, func(ctx context.Context) (pgvector.Found, error) { return c.store.Search(ctx, ask) })
+	found, err = within(waiting, m.left, func(ctx context.Context) (pgvector.Found, error) { return c.store.Search(ctx, ask) })
 	if err != nil {
 		c.failed(ctx, m.row.ID, err, false)
 		return found, fmt.Errorf("%w: %w", errCopy, err)

@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
+	"canopy/db"
+	"canopy/db/pgvector"
+	"canopy/internal/access"
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/pgconn"
 	"canopy/internal/share"
 )
@@ -86,6 +91,24 @@ func TestOneCopysFaultIsItsOwn(t *testing.T) {
 	both("after a fault of one", false, true)
 	c.known.resting[1] = time.Now().Add(-time.Second)
 	both("after its rest", true, true)
+	c.failed(t.Context(), 1, fmt.Errorf("%w: %w: refused", db.ErrAway, pgconn.ErrConnect), false)
+	both("without the platform's own database", true, true)
 	c.failed(t.Context(), 1, fmt.Errorf("%w: refused", pgconn.ErrConnect), false)
 	both("away", false, false)
+}
+
+// TestSearchesWaitOnceForCopies: who has waited for a place as long as a search may wait does not begin to wait for what is found.
+func TestSearchesWaitOnceForCopies(t *testing.T) {
+	t.Parallel()
+	silent := devtest.Must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0")) // it takes connections, and says nothing
+	t.Cleanup(func() { _ = silent.Close() })
+	store := devtest.Must[*pgvector.Store](t)(pgvector.Open("postgres://canopy@"+silent.Addr().String()+"/canopy?sslmode=disable", 1))
+	e := &Engine{}
+	e.copies.Copies, e.copies.store, e.copies.asks = Copies{Patience: time.Hour}, store, share.NewGate[int64](1)
+	m := &copied{engine: e, row: &db.Context{ID: 1}, left: time.Millisecond}
+	for _, ctx := range []context.Context{t.Context(), access.WithBranch(t.Context(), 1)} {
+		if _, err := m.ask(ctx, pgvector.Ask{}); !errors.Is(err, errCopy) {
+			t.Errorf("it finds: %v", err)
+		}
+	}
 }

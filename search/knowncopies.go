@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"canopy/db"
 	"canopy/db/pgvector"
 	"canopy/internal/pgconn"
 )
@@ -87,9 +88,10 @@ func (k *knownCopies) lost(ctx context.Context, err error) {
 	k.away = true
 }
 
-// failed leaves alone what has failed: the whole database where it does not answer, and otherwise the copy of the context.
+// failed leaves alone what has failed: the whole database where it does not answer, and otherwise the copy of the context. What the platform's
+// own database does not answer says nothing of either.
 func (c *copies) failed(ctx context.Context, contextID int64, err error, all bool) {
-	if errors.Is(err, pgvector.ErrNone) || ctx.Err() != nil {
+	if errors.Is(err, pgvector.ErrNone) || errors.Is(err, db.ErrAway) || ctx.Err() != nil {
 		return
 	}
 	k := &c.known

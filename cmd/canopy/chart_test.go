@@ -268,6 +268,43 @@ func TestChartRenders(t *testing.T) {
 	}
 }
 
+// TestChartEndsPodsByWhatHolds: a Secret that the chart does not see changes neither how long serve drains nor where it listens.
+func TestChartEndsPodsByWhatHolds(t *testing.T) {
+	secret := map[string]string{
+		"DATABASE_URL": "postgres://host/name", "REDIS_URL": "redis://host", "CANOPY_SECRET_KEY": strings.Repeat("A", 43) + "=",
+		"CANOPY_DRAIN": "2m", "CANOPY_LISTEN": ":9999",
+	}
+	for _, c := range []struct {
+		set   []string
+		drain time.Duration
+		port  int
+	}{
+		{nil, 5 * time.Second, 8080},
+		{[]string{"settings.CANOPY_DRAIN=7s", "serve.settings.CANOPY_LISTEN=:1234"}, 7 * time.Second, 1234},
+	} {
+		r := chart(t, "kept.yaml", c.set...)
+		serve := r.settled(config.Server, r.get("Deployment", "release-canopy-serve").Spec.Template.Spec, secret)
+		if _, port, _ := net.SplitHostPort(serve.Listen); serve.Drain != c.drain || port != strconv.Itoa(c.port) {
+			t.Errorf("%v: it drains for %s and listens on %s", c.set, serve.Drain, serve.Listen)
+		}
+		r.process("serve", c.port, serve.Drain+web.DefaultFinish+time.Second)
+	}
+}
+
+// TestChartWantsAVolumeForAFolder: originals in a folder of a pod go with the pod, and no other finds them.
+func TestChartWantsAVolumeForAFolder(t *testing.T) {
+	for _, in := range []string{"settings", "secrets", "serve.settings", "worker.settings"} {
+		folder := in + ".CANOPY_BLOB_URL=file:///srv/originals"
+		if said, err := render(t, "small.yaml", folder); err == nil || !strings.Contains(said, "CANOPY_BLOB_URL is a folder") {
+			t.Errorf("%s: %v", in, err)
+		}
+		if said, err := render(t, "small.yaml", folder, "volumeMounts[0].name=originals", "volumeMounts[0].mountPath=/srv/originals",
+			"volumes[0].name=originals", "volumes[0].persistentVolumeClaim.claimName=originals"); err != nil {
+			t.Errorf("%s, with a volume: %s", in, said)
+		}
+	}
+}
+
 // TestChartMigratesPastThePooler: the Job has the database before anything else of the release is there.
 func TestChartMigratesPastThePooler(t *testing.T) {
 	for file, host := range map[string]string{"small.yaml": "postgres", "large.yaml": "postgres"} {

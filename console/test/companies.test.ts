@@ -21,7 +21,7 @@ test("the tree by keyboard, one company beside it, and the way to it", async (t)
   await accessible(page, "company");
   await page.keyboard.press("Escape");
   await panel.waitFor({ state: "detached" });
-  await tree.focus();
+  await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "tree"); // one goes on in it
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("ArrowLeft"); // closes it
   await tree.getByRole("treeitem", { name: "Alpine Solar" }).waitFor({ state: "detached" });
@@ -124,6 +124,43 @@ test("find anything from anywhere", async (t) => {
   await page.getByRole("button", { name: "Search" }).first().click();
   await box.fill("xyzzyx");
   await page.getByText("Nothing goes by “xyzzyx”").waitFor();
+  await page.keyboard.press("Escape");
+  await box.waitFor({ state: "detached" });
+});
+
+test("who finds something by the keyboard need not wait for the box", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada);
+  let load = () => {};
+  const loaded = new Promise<void>((done) => { load = done; });
+  await page.route(/assets\/Search-.*\.js$/, async (route) => {
+    await loaded;
+    await route.continue();
+  });
+  // Before the box is there: with a slip, and Enter, which presses nothing behind it.
+  const focus = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "People" });
+  await focus.focus();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("alpine hx");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.press("Enter");
+  load();
+  const box = page.getByRole("combobox", { name: "Search" });
+  await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "combobox");
+  assert.equal(await box.inputValue(), "alpine h");
+  assert.ok(!page.url().includes("people"));
+  await page.keyboard.type("yd");
+  await page.getByRole("option", { name: /Alpine Hydro/ }).first().waitFor();
+  await page.keyboard.press("Escape");
+  await box.waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.textContent === "People");
+  // It is there, and does not have the focus yet.
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("coral");
+  await page.getByRole("option", { name: /Coral Logistics/ }).first().waitFor();
+  assert.equal(await box.inputValue(), "coral");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
   await page.keyboard.press("Escape");
   await box.waitFor({ state: "detached" });
 });

@@ -18,6 +18,11 @@ test("suspend a company and resume it", async (t) => {
   const dialog = page.getByRole("dialog", { name: "Suspend Brightwater Health?" });
   await dialog.getByText("Nothing is lost").waitFor();
   await accessible(page, "suspend");
+  // Who thinks better of it goes on where they were.
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.textContent === "Suspend");
+  await page.keyboard.press("Enter");
   await dialog.getByRole("button", { name: "Suspend" }).click();
   await page.getByRole("treeitem", { name: /Brightwater Health suspended/i }).waitFor();
   await page.getByRole("button", { name: "Undo" }).click();

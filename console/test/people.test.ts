@@ -173,6 +173,13 @@ test("as this person sees it: their pages and rights in a company, without actin
   const may = await panel.getByLabel("They may", { exact: true }).getByRole("listitem").allInnerTexts();
   assert.ok(may.includes("See people user.read") && !may.some((right) => /user\.write|audit\.read/.test(right)), may.join());
 
+  // And why: what each permission gives is what they may, and no more.
+  await panel.getByRole("button", { name: "Close" }).click();
+  const why = page.getByRole("region", { name: "What they may do, and why" });
+  await why.getByText(/^Viewer in .* of Alpine Energy$/).first().waitFor();
+  for (const summary of await why.locator("summary").all()) await summary.click();
+  assert.deepEqual([...new Set(await why.getByRole("listitem").allInnerTexts())].sort(), may.sort());
+
   const other = await open(t);
   await signIn(other, mira);
   const menu = await other.getByRole("navigation", { name: "Main" }).getByRole("link").allInnerTexts();

@@ -48,6 +48,12 @@ test("the roles beside each other", async (t) => {
   await accessible(page, "roles");
   assert.ok((await row.getByRole("img", { name: "not allowed", exact: true }).count()) > 0);
   assert.ok((await row.getByRole("img", { name: "allowed", exact: true }).count()) > 0);
+  // What counts in another application alone is not said to be given.
+  const named = async (application: string) => (await page.getByRole("region", { name: application, exact: true }).getByRole("rowheader").allInnerTexts()).join();
+  assert.match(await named("Tenant management"), /user\.write/);
+  assert.doesNotMatch(await named("Tenant management"), /context|agent/);
+  assert.match(await named("Assistant"), /context\.write.*agent\.read/);
+  assert.doesNotMatch(await named("Assistant"), /user|agent\.write/);
 });
 
 test("a role of one's own: made of another, changed by two people at once, and deleted", async (t) => {

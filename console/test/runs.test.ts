@@ -124,7 +124,21 @@ test("who may run, and not change, sees how to test and no more", async (t) => {
   await page.getByRole("link", { name: "Changes" }).click();
   await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
   assert.equal(await page.getByRole("button", { name: "Publish" }).count(), 0);
+  // Until the platform has said what the diagram reads, nothing is said of it.
+  let say = () => {};
+  const said = new Promise<void>((done) => { say = done; });
+  await page.route("**/graphql", async (route) => {
+    if (route.request().postData()?.includes("diagramCheck")) await said;
+    await route.continue();
+  });
+  const asked = page.waitForRequest((request) => request.postData()?.includes("diagramCheck") ?? false);
   await page.getByRole("link", { name: "Test", exact: true }).click();
+  await asked;
+  await page.getByLabel("Input").waitFor();
+  assert.equal(await page.getByText("This diagram reads nothing of it.").count(), 0);
+  say();
+  await page.getByText("The diagram reads n.").waitFor();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
   await page.getByLabel("Input").fill('{"n": 2}');
   await page.getByRole("button", { name: "Run it" }).click();
   await page.getByRole("region", { name: "Run", exact: true }).getByRole("status").getByText("finished").waitFor();

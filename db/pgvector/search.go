@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -77,7 +78,23 @@ func (s *Store) Search(ctx context.Context, a Ask) (found Found, err error) {
 	sample := s.question(a)
 	err = tx.GetContext(ctx, &found, `SELECT COALESCE(avg(s), 0) AS mean, COALESCE(avg(s * s), 0) AS squares FROM (
 		SELECT LEAST(1, GREATEST(0, -(embedding <#> `+sample.vector+`))) AS s FROM `+sample.table+` WHERE context_id = $1 ORDER BY draw LIMIT `+strconv.Itoa(sampled)+`) v`, sample.args...)
+	if err == nil {
+		err = found.sound()
+	}
 	return found, err
+}
+
+// sound finds what can't be compared: no order holds among such similarities.
+func (f Found) sound() error {
+	for _, r := range f.Rows {
+		if math.IsNaN(float64(r.Similarity)) {
+			return fmt.Errorf("pgvector: the similarity of chunk %d is no number", r.Chunk)
+		}
+	}
+	if math.IsNaN(f.Mean) || math.IsNaN(f.Squares) {
+		return errors.New("pgvector: the mean of the similarities is no number")
+	}
+	return nil
 }
 
 // question is an Ask on its way into statements, with their arguments. The first is the context, the second the vector.

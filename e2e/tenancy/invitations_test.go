@@ -113,6 +113,13 @@ func TestInvitations(t *testing.T) {
 		s.MustGQL(wei.Token, `mutation($c: ID!) { leaveCustomer(input: {customerId: $c}) { deletedId } }`, map[string]any{"c": alpine})
 		is(t, "wei@coral.example", "DECLINED") // by leaving
 	})
+	t.Run("left when its time was over", func(t *testing.T) {
+		add("wei@coral.example")
+		id, _ := of("wei@coral.example")
+		s.SQL(`UPDATE invitations SET expires_at = now() - interval '1 second' WHERE id = $1`, id)
+		s.MustGQL(wei.Token, `mutation($c: ID!) { leaveCustomer(input: {customerId: $c}) { deletedId } }`, map[string]any{"c": alpine})
+		is(t, "wei@coral.example", "DECLINED") // and not as if the company had taken it back
+	})
 	t.Run("accepted by signing in", func(t *testing.T) {
 		add("wei@coral.example")
 		s.OpenSession(t, "wei@coral.example", platform.NewPassword, "customerId", alpine)
@@ -149,7 +156,7 @@ func TestInvitations(t *testing.T) {
 	t.Run("told in the log", func(t *testing.T) {
 		var told string
 		s.Look(&told, `SELECT string_agg(action || ' ' || (details->'status')::text, ', ' ORDER BY id) FROM audit_events WHERE object_type = 'Invitation' AND customer_id = $1`, alpine)
-		if told != `invitation.accepted {"new": "ACCEPTED", "old": "PENDING"}, invitation.declined {"new": "DECLINED", "old": "PENDING"}, invitation.declined {"new": "DECLINED", "old": "PENDING"}, invitation.withdrawn {"new": "WITHDRAWN", "old": "PENDING"}` {
+		if told != `invitation.accepted {"new": "ACCEPTED", "old": "PENDING"}, invitation.declined {"new": "DECLINED", "old": "PENDING"}, invitation.declined {"new": "DECLINED", "old": "PENDING"}, invitation.declined {"new": "DECLINED", "old": "EXPIRED"}, invitation.withdrawn {"new": "WITHDRAWN", "old": "PENDING"}` {
 			t.Error(told)
 		}
 	})

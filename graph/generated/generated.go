@@ -784,8 +784,8 @@ type Customer implements Node {
   secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
   "The company's secrets that ` + "`" + `restoreSecret` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
   deletedSecrets: [Deleted!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
-  "Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  identityProviders("Whether inherited ones are listed where there are none of its own." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
+  "Where the company's people sign in, by id; at most 20 of a company. A company that has no identity provider of its own that is enabled inherits those of the nearest company above it that has. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  identityProviders("Whether inherited ones are listed, too, where none of its own is enabled." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
   "The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   scimTokens: [ScimToken!]! @needs(app: [TENANT], right: "key.read")
   "Where the company has its events delivered to, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
@@ -2684,7 +2684,7 @@ type RunStep {
   position: Int!
   "The step's id in the diagram."
   stepId: String!
-  "set, search, chat, http or fail."
+  "set, search, ask, chat, http or fail."
   type: String!
   "What the step gave; null when its condition was false, or it failed."
   result: JSON

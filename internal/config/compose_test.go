@@ -4,6 +4,8 @@ import (
 	"maps"
 	"net/netip"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -172,6 +174,51 @@ func TestClusterStarts(t *testing.T) {
 			t.Errorf("%s can't have %s, as %s has, or anybody", name, address, taken[address])
 		}
 		taken[address] = name
+	}
+}
+
+// TestCopiesOfTheClusterAreWhole: a standby whose copy was cut off begins it anew when it is started again, and one that has its copy keeps it. What copies and
+// what is started are scripts that do as the programs of these names.
+func TestCopiesOfTheClusterAreWhole(t *testing.T) {
+	programs, data := t.TempDir(), filepath.Join(t.TempDir(), "data")
+	for name, script := range map[string]string{
+		// The first one is cut off half-way, with its server.
+		"pg_basebackup": `while [ "$1" != -D ]; do shift; done
+			mkdir "$2" && echo 16 >"$2/PG_VERSION" || exit 1
+			if [ ! -e "$0.begun" ]; then touch "$0.begun" && kill -KILL $PPID && exit 1; fi
+			mkdir "$2/global" && echo whole >"$2/global/pg_control"`,
+		"docker-entrypoint.sh": `cat "$PGDATA/global/pg_control" "$PGDATA/PG_VERSION"`,
+	} {
+		if err := os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	command := services(t, cluster)["postgres2"].Command
+	start := func() string {
+		cmd := exec.CommandContext(t.Context(), command[0], command[1], strings.ReplaceAll(command[2], "$$", "$"))
+		cmd.Env = append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"), "PGDATA="+data, "FOLLOWS=postgres1")
+		said, err := cmd.CombinedOutput()
+		if err != nil {
+			return err.Error()
+		}
+		return string(said)
+	}
+	if cut := start(); cut != "signal: killed" {
+		t.Fatal(cut)
+	}
+	for range 2 {
+		if said := start(); said != "whole\n16\n" {
+			t.Errorf("it starts with %q", said)
+		}
+		if err := os.WriteFile(filepath.Join(programs, "pg_basebackup"), []byte("#!/bin/sh\nexit 1"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := os.ReadDir(data); err != nil || len(left) != 2 {
+		t.Errorf("there are %v, %v", left, err)
 	}
 }
 

@@ -134,7 +134,7 @@ func (f *fields) action() (Type, action) {
 	case f.object["type"] == nil:
 		f.fault("type", "is required")
 	default:
-		f.fault("type", "unknown type %q; a step is set, search, chat, http or fail", string(t))
+		f.fault("type", "unknown type %q; a step is set, search, ask, chat, http or fail", string(t))
 	}
 	f.known = slices.Collect(maps.Keys(f.object)) // what belongs to an unknown type can't be told
 	return t, nil

@@ -30,7 +30,7 @@ func TestFaults(t *testing.T) {
 		{"bad id", `{"steps":[{"id":"a-b","type":"set","values":{}}]` + ok, []string{"steps[0].id|letters"}},
 		{"id with a wrong type", `{"steps":[{"id":1,"type":"set","values":{}}]` + ok, []string{"steps[0].id|must be a text", "steps[0].id|letters"}},
 		{"same id", `{"steps":[{"id":"a","type":"set","values":{}},{"id":"a","type":"set","values":{}}]` + ok, []string{`steps[1].id|another step has the id "a"`}},
-		{"unknown type", `{"steps":[{"id":"a","type":"sett","values":{}}]` + ok, []string{`steps[0].type|unknown type "sett"`}},
+		{"unknown type", `{"steps":[{"id":"a","type":"sett","values":{}}]` + ok, []string{`steps[0].type|unknown type "sett"; a step is set, search, ask, chat, http or fail`}},
 		{"type an expression", `{"steps":[{"id":"a","type":"{{ input.t }}"}]` + ok, []string{"steps[0].type|expressions", "steps[0].type|unknown type"}},
 		{"misspelt member", `{"steps":[{"id":"a","type":"set","value":{}}]` + ok, []string{"steps[0].values|must be an object", "steps[0].value|unknown field"}},
 		{"when a text", `{"steps":[{"id":"a","type":"set","values":{},"when":"yes"}]` + ok, []string{"steps[0].when|true or false, not a text"}},

@@ -119,7 +119,7 @@ function Form({ agent }: { agent: WholeAgent }) {
             return (typeof text === "string" || typeof text === "number") && <TextInput key={name} label={name} value={text} onChange={({ currentTarget: { value } }) => fill(name, value)} />;
           })}
           <Textarea
-            label={text.agents.input} description={members.length > 0 ? text.agents.inputReads(members.join(", ")) : text.agents.inputHint} rows={8} spellCheck={false}
+            label={text.agents.input} description={check && (members.length > 0 ? text.agents.inputReads(members.join(", ")) : text.agents.inputHint)} rows={8} spellCheck={false}
             styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
             error={wrong ? text.agents.noObject : submit.fault("input")} value={json} onChange={({ currentTarget: { value } }) => setTyped(value)}
           />

@@ -11,6 +11,7 @@ import { useEveryText, useText } from "../text";
 import { Problem } from "../ui/Problem";
 import type { Finder, Hit } from "./area";
 import { areas, entriesFor, pagesFor } from "./areas";
+import type { SearchProps } from "./Searching";
 import "./search.css";
 
 /** A word such as "new" is in the names of many pages, before which nothing else would be seen. */
@@ -21,10 +22,9 @@ interface Found extends Hit {
 }
 
 /** Finds anything by its name, from anywhere. */
-export function Search({ close }: { close: () => void }) {
+export function Search({ words, setWords, close }: SearchProps) {
   const { text } = useText();
   const router = useRouter();
-  const [words, setWords] = useState("");
   const [active, setActive] = useState(0);
   const { found, error, asked } = useFound(words.trim());
   const id = useId();

@@ -18,11 +18,11 @@ import { Allowed } from "./Allowed";
 import { entriesFor } from "./areas";
 import { Kept, useRightsKept, useUnsavedHere } from "./Kept";
 import { Logo } from "./Logo";
+import { Searching } from "./Searching";
 
 // What opens on a click is loaded once the first screen is there.
 const AccountMenu = lazy(() => import("./AccountMenu").then(({ AccountMenu }) => ({ default: AccountMenu })));
 const CompanySwitcher = lazy(() => import("./CompanySwitcher").then(({ CompanySwitcher }) => ({ default: CompanySwitcher })));
-const Search = lazy(() => import("./Search").then(({ Search }) => ({ default: Search })));
 
 /** The frame around every screen, for as long as somebody is signed in. What is cached is cached for one company. */
 export function Shell() {
@@ -72,8 +72,8 @@ function Frame({ again }: { again: () => void }) {
   // Who may do something else by now, or has been signed out elsewhere, sees that without a click: the client goes by how the subscription ends.
   useHeard(MeUpdated, [{}], () => {});
   const [menu, { toggle, close }] = useDisclosure(false);
-  const [searching, setSearching] = useState(false);
-  useHotkeys([["mod+K", () => setSearching(true)]], []);
+  const [searching, { open: search, close: endSearch }] = useDisclosure(false);
+  useHotkeys([["mod+K", search]], []);
   const entries = entriesFor(me);
   return (
     <AppShell onInput={onTyped} header={{ height: 56 }} navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !menu } }} padding="md">
@@ -88,11 +88,11 @@ function Frame({ again }: { again: () => void }) {
           <Group gap="xs" wrap="nowrap">
             <Button
               visibleFrom="sm" variant="default" leftSection={<IconSearch size={16} aria-hidden />} rightSection={<Kbd size="xs">{mod}K</Kbd>}
-              onClick={() => setSearching(true)}
+              onClick={search}
             >
               {text.app.search}
             </Button>
-            <ActionIcon hiddenFrom="sm" variant="default" size="lg" aria-label={text.app.search} onClick={() => setSearching(true)}>
+            <ActionIcon hiddenFrom="sm" variant="default" size="lg" aria-label={text.app.search} onClick={search}>
               <IconSearch size={18} aria-hidden />
             </ActionIcon>
             <Later><AccountMenu /></Later>
@@ -110,7 +110,7 @@ function Frame({ again }: { again: () => void }) {
         <Kept again={again} />
         <Allowed><Outlet /></Allowed>
       </AppShell.Main>
-      {searching && <Suspense><Search close={() => setSearching(false)} /></Suspense>}
+      {searching && <Searching close={endSearch} />}
     </AppShell>
   );
 }

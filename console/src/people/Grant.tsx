@@ -3,6 +3,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { RightNames } from "../session/RightNames";
+import { givenBy } from "../session/rights";
 import { useText } from "../text";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
@@ -69,7 +70,7 @@ function Form({ user, close }: { user: One; close: () => Promise<void> }) {
               label={text.people.grantRole} description={role?.description} value={role?.id ?? ""} data={roles.map(({ id, name }) => ({ value: id, label: name }))}
               onChange={(event) => setChosen({ ...chosen, role: event.currentTarget.value })}
             />
-            {role && <><Text size="sm" c="dimmed">{text.people.grantAllows}</Text><RightNames of={role.features} /></>}
+            {role && <><Text size="sm" c="dimmed">{text.people.grantAllows}</Text><RightNames of={givenBy(role.features, account.application.code)} /></>}
           </>
         )}
         <Foot>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useOwns } from "../keys/useOwns";
 import { RightNames } from "../session/RightNames";
-import { useMe } from "../session/rights";
+import { givenBy, useMe } from "../session/rights";
 import { useText } from "../text";
 import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
@@ -56,6 +56,7 @@ function One({ permission: { id, disabled, role, application, account }, person 
   const give = useChange(Grant);
   const set = useChange(SetGrantDisabled);
   const take = useChange(TakeGrant);
+  const given = givenBy(role.features, application.code);
   const why = text.people.because(role.name, application.name, account.customer.name);
   const turn = async () => {
     const said = disabled ? text.people.turnedOn : text.people.turnedOff;
@@ -68,8 +69,8 @@ function One({ permission: { id, disabled, role, application, account }, person 
         {disabled && <Badge variant="light" color="gray">{text.people.off}</Badge>}
       </Group>
       <details>
-        <summary className="quiet"><Text span size="sm">{role.isOwner ? text.people.everything : text.people.rightsOf(role.features.length)}</Text></summary>
-        <RightNames of={role.features} />
+        <summary className="quiet"><Text span size="sm">{role.isOwner ? text.people.everything : text.people.rightsOf(given.length)}</Text></summary>
+        <RightNames of={given} />
       </details>
       {me.can("permission.write") && (
         <Group gap="xs">

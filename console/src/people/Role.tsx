@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { RightNames } from "../session/RightNames";
-import { useMe } from "../session/rights";
+import { givenBy, useMe } from "../session/rights";
 import { useText } from "../text";
 import { Confirm } from "../ui/Confirm";
 import { Empty } from "../ui/Empty";
@@ -55,7 +55,7 @@ function Shown({ role }: { role: Known }) {
         [text.people.roleOf, role.customerId === null ? text.people.everyCompany : text.people.otherCompany],
       ]} />
       <Text size="sm" fw={600}>{text.people.roleAllows}</Text>
-      <RightNames of={role.features} label={text.people.roleAllows} />
+      <RightNames of={givenBy(role.features, role.application.code)} label={text.people.roleAllows} />
       <Group><Copy role={role} /></Group>
     </>
   );

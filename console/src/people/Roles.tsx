@@ -3,7 +3,7 @@ import { IconCheck, IconPlus } from "@tabler/icons-react";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
 import { RightName } from "../session/RightNames";
-import { rights, useMe } from "../session/rights";
+import { givenBy, useMe } from "../session/rights";
 import { useText } from "../text";
 import { PageHead } from "../ui/Page";
 import { Problem } from "../ui/Problem";
@@ -17,7 +17,7 @@ export function Roles() {
   const me = useMe();
   const { data, error, again } = useAsk(Ask, {});
   const applications = new Map<string, Role[]>();
-  for (const role of data?.me.customer.roles ?? []) applications.set(role.application.name, [...(applications.get(role.application.name) ?? []), role]);
+  for (const role of data?.me.customer.roles ?? []) applications.set(role.application.code, [...(applications.get(role.application.code) ?? []), role]);
   return (
     <div className="split">
       <div className="list">
@@ -29,7 +29,7 @@ export function Roles() {
             <Text size="sm" c="dimmed">{text.people.rolesHint}</Text>
             <Problem error={error} again={again} />
             {!data && !error && <Skeleton height={300} />}
-            {[...applications].map(([name, roles]) => <Matrix key={name} name={name} roles={roles} />)}
+            {[...applications].map(([code, roles]) => <Matrix key={code} code={code} name={roles[0]!.application.name} roles={roles} />)}
           </Stack>
         </ScrollArea>
       </div>
@@ -38,10 +38,9 @@ export function Roles() {
   );
 }
 
-function Matrix({ name, roles }: { name: string; roles: Role[] }) {
+function Matrix({ code, name, roles }: { code: string; name: string; roles: Role[] }) {
   const { text } = useText();
-  const held = new Set(roles.flatMap(({ features }) => features));
-  const shown = rights.filter((right) => held.has(right));
+  const shown = givenBy(roles.flatMap(({ features }) => features), code);
   return (
     <Stack gap="xs" component="section" aria-label={name}>
       <Title order={2} size="h4">{name}</Title>

@@ -46,6 +46,11 @@ export function rightsIn(application: string): Right[] {
   return rights.filter((right) => appsOf(right).includes(application as App));
 }
 
+/** What a role lets somebody do in its application. Other rights that it names count in another one alone: here they can be given on, and no more. */
+export function givenBy(features: readonly string[], application: string): Right[] {
+  return rightsIn(application).filter((right) => features.includes(right));
+}
+
 export const MeContext = createContext<Me | null>(null);
 
 interface Rights {

@@ -1,10 +1,12 @@
 import { Group, Modal } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useText } from "../text";
+import { useFocusBack } from "./useFocusBack";
 
 /** A dialog before everything else. Escape and its button close it; a click beside it does not, which would lose what was typed. */
 export function Dialog({ title, close, size, children }: { title: string; close: () => void; size?: string; children: ReactNode }) {
   const { text } = useText();
+  useFocusBack();
   return (
     <Modal.Root opened onClose={close} closeOnClickOutside={false} {...(size ? { size } : {})}>
       <Modal.Overlay />

@@ -2,12 +2,14 @@ import { CloseButton, Group, Title } from "@mantine/core";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useText } from "../text";
 import { useTitle } from "./Page";
+import { useFocusBack } from "./useFocusBack";
 
 /** What was chosen in a page's list, beside it. Escape closes it. Its name takes the focus when it opens. */
 export function SidePanel({ title, close, children }: { title: string; close: () => void; children: ReactNode }) {
   const { text } = useText();
   const heading = useRef<HTMLHeadingElement>(null);
   useTitle(title);
+  useFocusBack();
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <section className="panel" aria-label={title} onKeyDown={(event) => {

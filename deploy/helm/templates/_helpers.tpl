@@ -59,6 +59,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if $missing -}}
 {{- fail (printf "please set %s" (join ", " $missing)) -}}
 {{- end -}}
+{{- if not .Values.volumeMounts -}}
+{{- range list .Values.settings .Values.secrets .Values.serve.settings .Values.worker.settings -}}
+{{- if hasPrefix "file://" (get . "CANOPY_BLOB_URL" | trim) -}}
+{{- fail "CANOPY_BLOB_URL is a folder, and nothing is mounted there: put a volume that all pods share into volumes and volumeMounts, or name a bucket" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* What a setting of serve is, wherever it is set. */}}
@@ -149,6 +156,14 @@ env:
   {{- end }}
   {{- range $name, $value := $own.settings }}
   - {name: {{ $name }}, value: {{ $value | quote }}}
+  {{- end }}
+  {{- /* What the pod is made for holds, whatever a Secret says that the chart does not see. */}}
+  {{- if and $top.Values.existingSecret (eq (index . 1) "serve") }}
+  {{- range $name, $default := dict "CANOPY_DRAIN" "5s" "CANOPY_LISTEN" ":8080" }}
+  {{- if not (get $own.settings $name) }}
+  - {name: {{ $name }}, value: {{ include "canopy.serveSetting" (list $top $name $default) | quote }}}
+  {{- end }}
+  {{- end }}
   {{- end }}
   {{- with $top.Values.env }}
   {{- toYaml . | nindent 2 }}

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BIRIsGTa.js";import{i as t}from"./keys.gql-Do72BTqG.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

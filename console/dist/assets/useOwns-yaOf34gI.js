@@ -1,1 +1,0 @@
-import{a as e}from"./rights-B7co9Onj.js";function t(){return e().grants.some(({application:e,isOwner:t})=>e===`tenant`&&t)}export{t};
