@@ -179,8 +179,20 @@ func customersWithin(scope access.Scope) ways {
 		}
 		in := wordsOfCustomers
 		in.held, in.few, in.walk, in.whole = held, []way{all}, &walk, scope.Whole()
-		if level, given := st.walkLevel(terms, held); given && !all.ordered && len(scope.From()) <= 2 {
-			in.walk = &level
+		if !st.counting {
+			spread := led(scope, way{from: "customers c", held: held})
+			in.spread = &spread
+		}
+		if level, given := st.walkLevel(terms, held); given && !all.ordered {
+			if len(scope.From()) <= 2 {
+				spread := way{from: level.from, lead: level.lead, is: level.is, held: held}
+				if level.lead == "" { // it is bounded in its order
+					spread = *in.spread
+				}
+				in.walk, in.spread = &level, &spread
+			} else {
+				in.along = []way{level}
+			}
 		}
 		if list, given := in.ways(st, terms); given {
 			if st.counting {

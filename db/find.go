@@ -84,7 +84,9 @@ type hung struct {
 	list *List
 	// scoped: the bounds of a scope are $1 and $2, and the ids come behind them.
 	scoped bool
-	ways   ways
+	// carries: its ways have what the list carries.
+	carries bool
+	ways    ways
 }
 
 // scopedAsk is what is asked of a list that hangs from rows, within a scope where it depends on one.
@@ -95,10 +97,13 @@ type scopedAsk struct {
 
 // begin begins a statement, and gives the clause with the rows that the list hangs from.
 func (h hung) begin(a scopedAsk, counting bool, ids []int64) (st *statement, from string) {
+	args := []any{pq.Int64Array(ids)}
 	if h.scoped {
-		return newStatement(h.list, a.ask, counting, a.scope.From(), a.scope.To(), pq.Int64Array(ids)), "unnest($3::bigint[]) k(id)"
+		args = []any{a.scope.From(), a.scope.To(), pq.Int64Array(ids)}
 	}
-	return newStatement(h.list, a.ask, counting, pq.Int64Array(ids)), "unnest($1::bigint[]) k(id)"
+	st = newStatement(h.list, a.ask, counting, args...)
+	st.carries = h.carries && !counting
+	return st, "unnest($" + strconv.Itoa(len(args)) + "::bigint[]) k(id)"
 }
 
 // pagesOf loads a page of a list for each of the rows that it hangs from. What is searched for and not found at all below one of them

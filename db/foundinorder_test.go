@@ -103,3 +103,25 @@ func TestMisspeltWordsOfAll(t *testing.T) {
 		users.run(t, conn, 10, NewAsk(Where{Terms: []Term{{nearBy, "0 exmaple"}}}, order, paging.NewPage(20, paging.Cursor{})), false)
 	}
 }
+
+// TestCommonWordsAreWalkedTo: what very many names share is met by walking the list where it is not among the next ones, without a look at all that an index has of
+// it.
+func TestCommonWordsAreWalkedTo(t *testing.T) {
+	t.Parallel()
+	pool := planGrown(t, farWords...)
+	conn := planConn(t, pool, readLists{})
+	defer func() { _ = conn.Close() }()
+	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree()} {
+		args := []any{scope.From(), scope.To()}
+		for _, l := range []struct {
+			list listExample
+			name string
+		}{
+			{listExample{name: "companies", list: Customers, ways: customersWithin(scope), args: args, most: 110}, "alder 91"},
+			{listExample{name: "users", list: Users, ways: usersWithin(scope), args: args, most: 110}, "alder number 91"},
+		} {
+			before := paging.Cursor{Order: "NAME", Keys: []string{l.name, "0"}} // some 500 names further the first ones have it
+			l.list.run(t, conn, 10, NewAsk(Where{Terms: []Term{{searched, "zinnia"}}}, "NAME", paging.NewPage(20, before)), false)
+		}
+	}
+}

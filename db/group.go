@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"strconv"
 	"sync"
 
 	"github.com/lib/pq"
@@ -23,12 +24,19 @@ type siblings struct {
 	group *group
 	// Place is what the row has of the order of the list that it was found in, as its cursor has it.
 	Place pq.StringArray `db:"found_place"`
+	// At is that place where it is an id alone; 0 where it is not.
+	At int64 `db:"found_at"`
 	// From is the row that the list hangs from, where it does.
 	From int64 `db:"found_from"`
 }
 
 // FoundAt is the place of the row in the list that it was found in.
-func (s *siblings) FoundAt() []string { return s.Place }
+func (s *siblings) FoundAt() []string {
+	if s.At != 0 {
+		return []string{strconv.FormatInt(s.At, 10)}
+	}
+	return s.Place
+}
 
 func (s *siblings) kin() *siblings { return s }
 

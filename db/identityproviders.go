@@ -44,10 +44,11 @@ type ProviderAtWork struct {
 
 var providerColumns = columns[IdentityProvider]("p")
 
-// providersFrom selects the company whose providers serve one of a lineage: the nearest that has any.
+// providersFrom selects the company whose providers serve one of a lineage: the nearest that has any which are enabled. One that is being set
+// up, and is not tried yet, takes nobody's sign-in away.
 func providersFrom(lineage string) string {
 	return `(SELECT a.id FROM unnest(` + lineage + `) WITH ORDINALITY a(id, level)
-		WHERE EXISTS (SELECT FROM identity_providers q WHERE q.customer_id = a.id) ORDER BY a.level DESC LIMIT 1)`
+		WHERE EXISTS (SELECT FROM identity_providers q WHERE q.customer_id = a.id AND q.enabled) ORDER BY a.level DESC LIMIT 1)`
 }
 
 // serving selects the providers at which people may sign in to a company of a lineage.
@@ -63,7 +64,7 @@ var (
 		SELECT k.id AS for_id, ` + providerColumns + ` FROM unnest($1::bigint[]) k(id) JOIN identity_providers p ON p.customer_id = k.id ORDER BY k.id, p.id`)
 	qProvidersFor = prepare(`
 		SELECT k.id AS for_id, ` + providerColumns + ` FROM unnest($1::bigint[]) k(id)` + joinByID("customers", "c", "k.id") + `
-		CROSS JOIN LATERAL (SELECT * FROM identity_providers WHERE customer_id = ` + providersFrom("c.lineage") + ` OFFSET 0) p ORDER BY k.id, p.id`)
+		CROSS JOIN LATERAL (SELECT * FROM identity_providers WHERE customer_id IN (k.id, ` + providersFrom("c.lineage") + `) OFFSET 0) p ORDER BY k.id, p.id`)
 	qProviderCount  = prepare(`SELECT count(*) FROM identity_providers WHERE customer_id = $1`)
 	qInsertProvider = prepare(`
 		INSERT INTO identity_providers AS p (customer_id, name, issuer, client_id, client_secret, domains, default_role_id, required, enabled)
@@ -89,7 +90,7 @@ type providerFor struct {
 	IdentityProvider
 }
 
-// customerProviders leads to the providers of companies, or, with true, to those that serve them.
+// customerProviders leads to the providers of companies; with true also to those that serve them and are another company's.
 var (
 	customerProviders = edgeBy((*Customer).key, providersOf)
 	providerCustomer  = edgeBy(func(p *IdentityProvider) int64 { return p.CustomerID }, refsByID)
@@ -129,7 +130,7 @@ func (s *Store) IdentityProviderForUpdate(ctx context.Context, scope access.Scop
 	return p, err
 }
 
-// IdentityProviders are the company's own providers, or, inherited, those that serve it, by id.
+// IdentityProviders are the company's own providers and, inherited, those of another company that serve it, by id.
 func (c *Customer) IdentityProviders(ctx context.Context, s *Store, inherited bool) ([]*IdentityProvider, error) {
 	return follow(ctx, s, c, customerProviders, inherited)
 }

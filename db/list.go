@@ -32,6 +32,8 @@ type List struct {
 	once sync.Once
 	// columns and tables read the rows, once found: tables join them to f.id.
 	columns, tables string
+	// carried, where all ways have it, is handed on with what is found; handed then takes the place of tables, and reads nothing twice.
+	carried, handed string
 }
 
 // key is what rows are ordered by.
@@ -172,6 +174,8 @@ type way struct {
 	ids string
 	// met selects ids, of which as many as are few, and one more, are known as met to all ways of an alternative: the way is walked for these.
 	met string
+	// sample tells all ways of an alternative, as a query, whether what fits is common.
+	sample string
 	// listed lists them, on a condition, where they are not counted, and tells whether there are many; before is the gate before it.
 	listed func(open, before string) string
 	// each is, in an ordered way, what the way is walked for again and again, with a page of each: a FROM clause.
@@ -212,6 +216,8 @@ type statement struct {
 	after []string
 	// alike is the key before these that all rows have alike, where they are a part of what is asked for; open is on what condition the part is read.
 	alike, open string
+	// carries: what is carried is handed on.
+	carries bool
 }
 
 // newStatement begins a statement. args are those that its ways name.
@@ -386,6 +392,9 @@ func (s *statement) by(w way) func(int) string {
 // found lists what is known of a row that was found: its id, and its keys.
 func (s *statement) found(name func(int) string) string {
 	list := s.list.id + " AS id"
+	if s.carries {
+		list += ", " + s.list.carried
+	}
 	if s.alike != "" {
 		list += ", " + s.alike + " AS k1"
 	}
@@ -527,14 +536,18 @@ func (s *statement) alternative(ways []way) string {
 	if last == 0 || s.counting {
 		return "(" + s.read(ways[0].at("("+ways[0].ids+")"), s.open) + ")"
 	}
-	with, gates, reads, open := "", "", []string{}, cmp.Or(s.open, "true")
+	var with []string
+	gates, reads, open := "", []string{}, cmp.Or(s.open, "true")
 	for i, w := range ways[:last] {
 		g := "g" + strconv.Itoa(i)
 		most := cmp.Or(w.most, handful)
 		if w.met != "" {
-			with, w.size = "WITH met AS MATERIALIZED (SELECT x.id FROM ("+w.met+") x LIMIT (SELECT "+strconv.Itoa(most+1)+")) ", "met"
+			with, w.size = append(with, "met AS MATERIALIZED (SELECT x.id FROM ("+w.met+") x LIMIT (SELECT "+strconv.Itoa(most+1)+"))"), "met"
 		}
-		if w.ids != "" {
+		if w.sample != "" {
+			with = append(with, "sample AS MATERIALIZED ("+w.sample+")")
+		}
+		if w.ids != "" && w.listed == nil {
 			w.listed = func(open, _ string) string { return listed(w.ids, most, open) }
 		}
 		if i > 0 {
@@ -555,7 +568,11 @@ func (s *statement) alternative(ways []way) string {
 		open = g + ".many"
 	}
 	reads = append(reads, "("+s.read(ways[last], open)+")")
-	return "(" + with + "SELECT r.* FROM " + gates + " CROSS JOIN LATERAL (" + strings.Join(reads, " UNION ALL ") + ") r)"
+	begin := ""
+	if len(with) > 0 {
+		begin = "WITH " + strings.Join(with, ", ") + " "
+	}
+	return "(" + begin + "SELECT r.* FROM " + gates + " CROSS JOIN LATERAL (" + strings.Join(reads, " UNION ALL ") + ") r)"
 }
 
 // at is the way of the rows that were listed somewhere.
@@ -583,13 +600,24 @@ func (s *statement) pageOf(alternatives []string) string {
 // shown reads the columns of the rows that were found, and their places. begin is what stands before found, when it is a
 // LATERAL of that.
 func (s *statement) shown(begin, found, via string) string {
+	text, tables := "SELECT "+s.list.columns+", "+s.place(), s.list.tables
+	if s.carries {
+		tables = s.list.handed
+	}
+	if via != "" {
+		text += ", " + via + " AS found_from"
+	}
+	return text + " FROM " + begin + "(" + found + ") f" + tables + s.orderBy(via, func(i int) string { return "f." + s.column(i) })
+}
+
+// place is the place of a row that was found. An id alone needs no array of texts, which takes both sides longer than other columns.
+func (s *statement) place() string {
+	if len(s.keys) == 1 && s.keys[0].by == s.list.id {
+		return "f." + s.column(0) + " AS found_at"
+	}
 	places := make([]string, len(s.keys))
 	for i, k := range s.keys {
 		places[i] = strings.ReplaceAll(k.kind.write, "?", "f."+s.column(i))
 	}
-	text := "SELECT " + s.list.columns + ", ARRAY[" + strings.Join(places, ", ") + "] AS found_place"
-	if via != "" {
-		text += ", " + via + " AS found_from"
-	}
-	return text + " FROM " + begin + "(" + found + ") f" + s.list.tables + s.orderBy(via, func(i int) string { return "f." + s.column(i) })
+	return "ARRAY[" + strings.Join(places, ", ") + "] AS found_place"
 }

@@ -108,11 +108,12 @@ func NewMigrator(ctx context.Context, url string) (*Migrator, error) {
 }
 
 // A migration waits for a table that others use for a moment, as all who come later wait behind it. Then it steps back, so that they go
-// on, and tries again after a pause.
+// on, and tries again after a pause. It waits less than PostgreSQL does before it looks for deadlocks (deadlock_timeout, 1 s), so that who holds what it
+// waits for, and waits for what it holds, is not ended for it.
 const (
-	lockWait  = 2 * time.Second
+	lockWait  = 700 * time.Millisecond
 	lockPause = 500 * time.Millisecond
-	lockTries = 100
+	lockTries = 250
 )
 
 // Up applies all migrations that are left, and tells which it has applied, also beside an error.

@@ -188,3 +188,24 @@ func TestMigrationsHoldOneTable(t *testing.T) {
 	devtest.Check(t, writer.Commit())
 	devtest.Check(t, <-done)
 }
+
+// TestMigrationOfWordsHoldsNoCompany: the migration that writes the words of companies anew is done while somebody changes a company: they hold it, and write its words
+// next, so that the two would wait for each other.
+func TestMigrationOfWordsHoldsNoCompany(t *testing.T) {
+	t.Parallel()
+	address := devtest.Database(t, "empty", func(context.Context, string) error { return nil })
+	m := devtest.Must[*db.Migrator](t)(db.NewMigrator(t.Context(), address))
+	defer func() { _ = m.Close() }()
+	at := slices.IndexFunc(m.ListSources(), func(s *goose.Source) bool { return strings.HasSuffix(s.Path, "_found_in_order.sql") })
+	for range at {
+		devtest.Must[*goose.MigrationResult](t)(m.UpByOne(t.Context()))
+	}
+	pool := devtest.Must[*sqlx.DB](t)(db.Connect(address, db.Options{MaxConns: 3}))
+	defer func() { _ = pool.Close() }()
+	writer := devtest.Must[*sqlx.Tx](t)(pool.Beginx())
+	defer func() { _ = writer.Rollback() }()
+	writer.MustExecContext(t.Context(), `UPDATE customers SET name = name`)
+	if _, err := m.UpByOne(t.Context()); err != nil {
+		t.Errorf("it waits for the company: %v", err)
+	}
+}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"strings"
 
 	"canopy/internal/access"
 )
@@ -26,6 +27,9 @@ var Permissions = &List{
 	otherwise: "ID",
 	columns:   permissionColumns,
 	tables:    joinByID("permissions", "p", "f.id") + permissionJoins,
+	carried:   strings.TrimPrefix(columns[Permission]("p"), "p.id, ") + ", p.created_by, a.customer_id, a.app_instance_id",
+	handed: ` CROSS JOIN LATERAL (SELECT ` + columns[Permission]("f") + `, f.created_by) p CROSS JOIN LATERAL (SELECT f.customer_id, f.app_instance_id) a ` +
+		instanceOf + joinByID("roles", "r", "p.role_id") + leftByID("users", "cr", "p.created_by"),
 }
 
 // lastAccess is when a permission was used last, long ago where never.
@@ -43,10 +47,10 @@ func reaches(p string) string {
 
 var (
 	// permissionsOfUser are those of a user within a scope.
-	permissionsOfUser = hung{list: Permissions, scoped: true, ways: func(st *statement, terms []Term) []way {
+	permissionsOfUser = hung{list: Permissions, scoped: true, carries: true, ways: func(st *statement, terms []Term) []way {
 		return []way{{from: "permissions p" + placeOfPermission, where: []string{"p.user_id = k.id"}, held: append(st.terms(terms), withinScope)}}
 	}}
-	permissionsOfAccount = hung{list: Permissions, ways: func(st *statement, terms []Term) []way {
+	permissionsOfAccount = hung{list: Permissions, carries: true, ways: func(st *statement, terms []Term) []way {
 		return []way{st.led(way{from: "permissions p" + placeOfPermission, held: st.terms(terms)}, "p.account_id", "k.id", "p.id")}
 	}}
 )

@@ -49,6 +49,9 @@ const (
 	fewFound, found = 2_000, 20_000
 )
 
+// Of so many rows that lie apart in a walk so many are common: the index, which reads all that has a word before it gives the first, is not asked whether they are few.
+const spreadOf, common = 100, 3
+
 // searching is how the rows of a list are found by the words of their names.
 type searching struct {
 	// table has the words; id is what it names a row by, fits tells whether its words fit a tsquery, which stands for ?, and also bounds its rows.
@@ -70,6 +73,10 @@ type searching struct {
 	// byUse are, where users are ordered by their last use, the ways to what the index finds: a walk costs more for each row then than the index does for
 	// each that it finds, and to order these costs more yet.
 	byUse func(ids string) []way
+	// along are further walks through what fits in the order, as one through a level is.
+	along []way
+	// spread, where there is one, is a walk by the id through the rows of walk, or more: how many of these fit is told by rows that lie apart in it.
+	spread *way
 	// whole: nothing lies outside of what is asked for, so what the index finds is no more than what a walk would pass.
 	whole bool
 	// limbs: the index also has each word behind the limb that the name is of.
@@ -182,11 +189,14 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 	}
 	list := f.glance(s, aGlance, aWalk, some)
 	if f.limbs {
-		list = append(append(append(list, f.handful()...), f.upTo(fewFound, ids)), f.few...)
+		list = append(append(append(list, f.handful()...), f.unlessCommon(fewFound, ids)), f.few...)
 	} else { // a word that all others have too costs more than to look through the few
-		list = append(append(list, f.few...), f.upTo(fewFound, ids))
+		list = append(append(list, f.few...), f.unlessCommon(fewFound, ids))
 	}
-	list = append(list, s.soon(*f.walk, aWalk, f.from))
+	for _, w := range f.along {
+		list = append(list, s.soon(w, aWalk, f.from))
+	}
+	list = append(list, f.farther(s))
 	if w, has := f.inOrder(s, func(f searching, columns string) string { return f.found(s, columns, queries) }); has {
 		return append(list, w)
 	}
@@ -246,29 +256,93 @@ func (f searching) all(ids string) way {
 // soon walks a list where the page is full with what fits among so many rows to come, or no more come: from joins to n.id what the list is made of. No
 // more of them are looked at than the page takes; there are too many where the last one is among these.
 func (s *statement) soon(w way, rows int, from string) way {
-	coming, last := s.coming(w, rows)
+	coming, last := s.coming(w, strconv.Itoa(max(rows, 4*(s.page.Size+1))))
 	return way{from: from, listed: func(open, _ string) string {
 		return "SELECT bool_or(" + last + ") AS many, " + metSoon + " FROM " + s.metAmong(coming, last, open)
 	}}
 }
 
-// glance walks a list for so many rows, and on for more where some of the first ones fit: the page is full then before the index has told what it finds.
+// glance walks a list for so many rows, and on for more where some of the first ones fit, or what fits is common: the page is full then before the index has told
+// what it finds.
 func (f searching) glance(s *statement, first, more, some int) []way {
-	coming, last := s.coming(*f.walk, more)
-	return []way{s.soon(*f.walk, first, f.from), {from: f.from, listed: func(open, before string) string {
+	coming, last := s.coming(*f.walk, strconv.Itoa(max(more, 4*(s.page.Size+1))))
+	return []way{s.soon(*f.walk, first, f.from), {from: f.from, sample: f.sample(s), listed: func(open, before string) string {
 		rare := "COALESCE(cardinality(" + before + ".ids), 0) < " + strconv.Itoa(some)
+		if f.spread != nil {
+			rare = "CASE WHEN " + open + " AND " + rare + " THEN NOT " + isCommon + " ELSE false END"
+		}
 		return "SELECT CASE WHEN " + open + " AND " + rare + " THEN true ELSE bool_or(" + last + ") END AS many, " + metSoon + " FROM " + s.metAmong(coming, last, open+" AND NOT "+rare)
 	}}}
+}
+
+// isCommon tells what the sample of an alternative has told.
+const isCommon = "(SELECT common FROM sample)"
+
+// sample tells whether what fits is common in a walk. Ids have gaps, so the rows lie apart between some first ones that lie apart.
+func (f searching) sample(s *statement) string {
+	if f.spread == nil {
+		return ""
+	}
+	w, id := *f.spread, s.list.id
+	lead := func(op string) []string {
+		if w.lead == "" {
+			return w.where
+		}
+		return append(slices.Clone(w.where), "("+w.lead+") "+op+" ("+w.is+")")
+	}
+	end := func(dir string) string {
+		by := id + dir
+		if w.lead != "" {
+			by = w.lead + dir + ", " + by
+		}
+		return "(SELECT " + id + " FROM " + w.from + clause(slices.Concat(lead(">="), lead("<="))) + " ORDER BY " + by + " LIMIT 1)"
+	}
+	by := id
+	if w.lead != "" {
+		by = w.lead + ", " + by
+	}
+	next := func(columns, at string) string {
+		return "(SELECT " + columns + " FROM " + w.from + clause(append(slices.Clip(lead("<=")), compare(w.lead, w.is, id, " >= ", at))) + " ORDER BY " + by + " LIMIT 1)"
+	}
+	apart := strconv.Itoa(spreadOf / 10)
+	return "WITH ends AS MATERIALIZED (SELECT " + end("") + " AS low, " + end(" DESC") + " AS high), " +
+		"parts AS MATERIALIZED (SELECT x.id AS low, lead(x.id) OVER (ORDER BY x.id) AS high, count(*) OVER () AS n FROM (SELECT y.id FROM ends e CROSS JOIN generate_series(0, " + apart +
+		") i(i) CROSS JOIN LATERAL " + next(id+" AS id", "e.low + (e.high - e.low) * i.i / "+apart) + " y GROUP BY y.id) x) " +
+		"SELECT count(DISTINCT x.id) >= " + strconv.Itoa(common) + " AS common FROM parts b CROSS JOIN LATERAL generate_series(1, " + strconv.Itoa(spreadOf) + " / b.n) i(i) CROSS JOIN LATERAL " +
+		next(id+" AS id, "+strings.Join(w.held, " AND ")+" AS fits", "b.low + (b.high - b.low) * i.i / ("+strconv.Itoa(spreadOf)+" / b.n)") + " x WHERE b.high IS NOT NULL AND x.fits"
+}
+
+// unlessCommon is upTo, but that what is common is many without a look at the index.
+func (f searching) unlessCommon(most int, ids string) way {
+	w := f.upTo(most, ids)
+	if f.spread == nil {
+		return w
+	}
+	w.listed = func(open, _ string) string {
+		return "SELECT CASE WHEN " + open + " THEN " + isCommon + " OR many ELSE false END AS many, ids FROM (" + listed(ids, most, open+" AND NOT "+isCommon) + ") w"
+	}
+	return w
+}
+
+// farther walks a list for longer: for longest where what fits is common, as the index would read all that has a word, wherever that is.
+func (f searching) farther(s *statement) way {
+	if f.spread == nil || f.inLimbs() {
+		return s.soon(*f.walk, aWalk, f.from)
+	}
+	rows := "CASE WHEN " + isCommon + " THEN " + strconv.Itoa(found) + " ELSE " + strconv.Itoa(aWalk) + " END"
+	coming, last := s.coming(*f.walk, rows)
+	return way{from: f.from, listed: func(open, _ string) string {
+		return "SELECT bool_or(" + last + ") AS many, " + metSoon + " FROM " + s.metAmong(coming, last, open)
+	}}
 }
 
 const metSoon = "array_agg(x.id) FILTER (WHERE x.fits) AS ids"
 
 // coming are so many rows of a walk, each with whether it fits; last tells the last one of these.
-func (s *statement) coming(w way, rows int) (text, last string) {
-	rows = max(rows, 4*(s.page.Size+1))
+func (s *statement) coming(w way, rows string) (text, last string) {
 	text = "SELECT " + s.list.id + " AS id, " + strings.Join(w.held, " AND ") + " AS fits FROM " + w.from + clause(append(append([]string{}, w.where...), s.bounds(w)...)) +
-		s.orderBy(w.lead, s.by(w)) + " LIMIT (SELECT " + strconv.Itoa(rows) + ")"
-	return text, "x.nth = " + strconv.Itoa(rows)
+		s.orderBy(w.lead, s.by(w)) + " LIMIT (SELECT " + rows + ")"
+	return text, "x.nth = " + rows
 }
 
 // metAmong are those of the rows to come that fit, as far as the page takes them, and the last one, on a condition.

@@ -64,7 +64,11 @@ func seenBy(id string) string {
 
 // members are those who belong to a company itself.
 var members = hung{list: Users, scoped: true, ways: func(st *statement, terms []Term) []way {
-	return []way{{from: "memberships m" + seenBy("m.user_id"), where: []string{"m.customer_id = k.id"}, held: st.terms(terms)}}
+	known := seenBy("m.user_id")
+	if len(terms) == 0 && st.ordersBy("s.user_id") { // all else of a user is read of those that are shown
+		known = " CROSS JOIN LATERAL (SELECT m.user_id) s"
+	}
+	return []way{{from: "memberships m" + known, where: []string{"m.customer_id = k.id"}, held: st.terms(terms)}}
 }}
 
 // wordsOfUsers finds users by the words of what somebody calls them: what the company at the top of the scope does is held
@@ -95,6 +99,9 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 	own := way{from: "subtree_users s", where: []string{ownUser}, held: held}
 	in := wordsOfUsers
 	in.held, in.few, in.walk, in.whole = held, []way{own}, &all, scope.Whole()
+	if !st.counting && all.keys == nil {
+		in.spread = &all
+	}
 	if all.keys != nil {
 		in.byUse = func(ids string) []way {
 			walks := st.walksByUse(scope, all)

@@ -72,7 +72,7 @@ func (q Query) ListIdentityProviders(ctx context.Context, id *globalid.ID, inher
 	return err
 }
 
-// IdentityProviders are the company's own, by id, or where there are none, and unless they are not asked for, those that it inherits.
+// IdentityProviders are the company's own and, where none of these is enabled and unless they are not asked for, those that it inherits, by id.
 func (e CustomerEdges) IdentityProviders(ctx context.Context, obj *db.Customer, inherited *bool) ([]*db.IdentityProvider, error) {
 	if _, err := e.may(ctx, rule.CustomerIdentityProviders); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ type CreateIdentityProviderInput struct {
 // CreateIdentityProviderPayload is what CreateIdentityProvider made.
 type CreateIdentityProviderPayload struct{ IdentityProvider *db.IdentityProvider }
 
-// CreateIdentityProvider sets an identity provider of a company up. Sessions from the one that the company has inherited until now end.
+// CreateIdentityProvider sets an identity provider of a company up. Where it is enabled, sessions from the one that the company has inherited until now end.
 func (m Mutation) CreateIdentityProvider(ctx context.Context, in CreateIdentityProviderInput) (*CreateIdentityProviderPayload, error) {
 	c, err := m.may(ctx, rule.CreateIdentityProvider)
 	if err != nil {

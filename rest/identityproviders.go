@@ -51,7 +51,7 @@ func (p *IdentityProviderPath) id() globalid.ID { return globalid.ID{Int: p.ID} 
 
 type listProvidersInput struct {
 	CustomerList
-	Inherited bool `query:"inherited" default:"true" doc:"Whether inherited ones are listed where the company has none of its own"`
+	Inherited bool `query:"inherited" default:"true" doc:"Whether inherited ones are listed, too, where none of the company's own is enabled"`
 }
 
 type createProviderInput struct {
@@ -94,7 +94,7 @@ func (a *api) registerIdentityProviders() {
 	notFound := []int{http.StatusNotFound}
 	addList(a, operation{
 		id: "listIdentityProviders", rule: rule.CustomerIdentityProviders, path: path, tag: tagIdentity, errors: notFound,
-		summary: "List the identity providers of a company", description: "By id. A company that has none of its own inherits those of the nearest company above it that has.",
+		summary: "List the identity providers of a company", description: "By id. A company that has none of its own that is enabled inherits those of the nearest company above it that has.",
 	}, 1, func(ctx context.Context, in *listProvidersInput, q query, each emit[IdentityProvider]) error {
 		return a.queries().ListIdentityProviders(ctx, in.customer(), in.Inherited, q.after, q.limit, func(p *db.IdentityProvider) error {
 			shape, err := a.provider(ctx, p)

@@ -53,6 +53,9 @@ test("a provider is set up, and what is wrong is said", async (t) => {
   const one = page.getByRole("region", { name: "Login" });
   await one.getByText("not proven yet").waitFor();
   await one.getByText("_canopy-challenge.login.example.com").waitFor();
+  for (const copy of await one.getByRole("button", { name: "Copy" }).all()) {
+    assert.ok(await copy.locator(".mantine-Button-label").evaluate((label) => label.scrollWidth <= label.clientWidth), "a button is cut off");
+  }
   await one.getByRole("link", { name: "Sign in there" }).waitFor();
   await accessible(page, "provider");
   // A try that comes to nothing leads back, and says why.

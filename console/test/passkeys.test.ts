@@ -102,7 +102,7 @@ test("an answer works once, on pages of the platform alone, and a copy of the pa
     await (await device(elsewhere)).put(kept!);
     await elsewhere.goto(`${other}/console/sign-in`);
     await elsewhere.getByRole("button", { name: "Use a passkey" }).click();
-    await elsewhere.getByText("Nothing has come from your device").waitFor();
+    await elsewhere.getByText("Passkeys don’t work at this address").waitFor();
   });
   await t.test("a copy whose counter is behind", async (t) => {
     const thief = await open(t, { complaints: refused });

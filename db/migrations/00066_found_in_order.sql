@@ -1,6 +1,6 @@
 -- +canopy compatible
--- What a search finds is put in order by what stands beside its words: no company and no person is looked up for it but those of the page. And companies of one
--- level, which in most trees were made, and named, one after another, have indexes of each order.
+-- What a search finds is put in order by what stands beside its words: no company and no person is looked up for it but those of the page. Of companies it locks
+-- nothing: who changes one holds it, and waits here for its words (00059 has what this needs of customers).
 
 -- +goose Up
 -- Each row of two tables is written anew, and their words are put in order again: a minute for 1,000,000 of each.
@@ -77,18 +77,21 @@ END $$;
 UPDATE member_names n SET named = v.named, emailed = v.emailed, created_at = v.created_at
 FROM memberships m JOIN users o ON o.id = m.user_id CROSS JOIN LATERAL member_seen(m, o) v WHERE n.customer_id = m.customer_id AND n.user_id = m.user_id;
 CREATE INDEX member_names_words ON member_names USING gin (words_in(limb_id, said)) WITH (fastupdate = off);
--- By its name this comes behind the trigger that makes limbs.
-DROP TRIGGER customers_worded ON customers;
-CREATE TRIGGER words_made AFTER INSERT ON customers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION customers_worded();
-
-CREATE INDEX customers_level_id ON customers (level, id);
-CREATE INDEX customers_level_name ON customers (level, lower(name) COLLATE "C", id);
-CREATE INDEX customers_level_created ON customers (level, created_at, id);
+-- A database that had 00059 before it made these has them from here.
+-- +goose StatementBegin
+DO $$
+BEGIN
+    IF to_regclass('customers_level_id') IS NULL THEN
+        DROP TRIGGER customers_worded ON customers;
+        CREATE TRIGGER words_made AFTER INSERT ON customers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION customers_worded();
+        CREATE INDEX customers_level_id ON customers (level, id);
+        CREATE INDEX customers_level_name ON customers (level, lower(name) COLLATE "C", id);
+        CREATE INDEX customers_level_created ON customers (level, created_at, id);
+    END IF;
+END $$;
+-- +goose StatementEnd
 
 -- +goose Down
-DROP INDEX customers_level_created, customers_level_name, customers_level_id;
-DROP TRIGGER words_made ON customers;
-CREATE TRIGGER customers_worded AFTER INSERT ON customers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION customers_worded();
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION customers_worded() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -3,6 +3,9 @@
 -- written anew when companies move: a limb knows those that it was taken from. Permissions know their application, of which some are used by everybody and others by nobody.
 
 -- +goose Up
+-- Before the logs, as who changes a permission holds it, and then tells the log of it.
+ALTER TABLE permissions ADD COLUMN application_id bigint NOT NULL DEFAULT 0;
+
 -- was are the limbs that its companies were of before, where their earlier rows may be.
 ALTER TABLE limbs ADD COLUMN was bigint[] NOT NULL DEFAULT '{}';
 
@@ -48,7 +51,6 @@ END $$;
 CREATE TRIGGER webhook_deliveries_limb BEFORE INSERT ON webhook_deliveries FOR EACH ROW WHEN (NEW.limb_id = 0) EXECUTE FUNCTION log_set_limb();
 CREATE TRIGGER audit_events_limb BEFORE INSERT ON audit_events FOR EACH ROW WHEN (NEW.limb_id = 0) EXECUTE FUNCTION log_set_limb();
 
-ALTER TABLE permissions ADD COLUMN application_id bigint NOT NULL DEFAULT 0;
 -- The account is held, so that it stays in its limb until the permission is seen there.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION permissions_set_limb() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -499,7 +499,11 @@ func TestRequiredProvider(t *testing.T) {
 		t.Errorf("an owner: %s", a.Body)
 	}
 	hydro := p.Customer("Alpine Hydro")
-	p.provide(t, p.Root(), hydro, p.idp.URL, nil)
+	own := p.provide(t, p.Root(), hydro, p.idp.URL, map[string]any{"enabled": false})
+	if a := login("eva@alpine-hydro.example"); reason(t, a) != "sso_required" {
+		t.Errorf("a company whose own is not enabled: %s", a.Body)
+	}
+	p.Must(200, "PUT", fmt.Sprint("/v1/identity-providers/", own), p.Root(), map[string]any{"enabled": true})
 	if a := login("eva@alpine-hydro.example"); a.Status != 200 {
 		t.Errorf("a company that has its own: %s", a.Body)
 	}
@@ -533,15 +537,26 @@ func TestWhoMaySignOn(t *testing.T) {
 	}
 	t.Run("the company below gets its own", func(t *testing.T) {
 		here, there := enter(p.at()), enter(below)
-		own := p.provide(t, p.Root(), hydro, p.idp.URL, nil)
+		own := p.provide(t, p.Root(), hydro, p.idp.URL, map[string]any{"enabled": false})
+		ask := func() any {
+			t.Helper()
+			return p.MustGQL(p.Root(), `query($id: ID) { customer(id: $id) { own: identityProviders(inherited: false) { databaseId } all: identityProviders { databaseId } } }`, map[string]any{"id": hydro})
+		}
+		// While it is set up and tried, people sign in where they did.
+		if !works(p.Platform, there) || !works(p.Platform, enter(below)) {
+			t.Error("a provider that is not enabled takes the inherited one's place")
+		}
+		if shown := ask(); platform.Member(t, shown, "customer.own.#") != 1 || platform.Member(t, shown, "customer.all.0.databaseId") != float64(p.id) || platform.Member(t, shown, "customer.all.1.databaseId") != float64(own) {
+			t.Errorf("%v", shown)
+		}
+		p.Must(200, "PUT", fmt.Sprint("/v1/identity-providers/", own), p.Root(), map[string]any{"enabled": true})
 		if works(p.Platform, there) || !works(p.Platform, here) {
 			t.Error("the session below goes on, or the other one does not")
 		}
 		if got := reason(t, p.idp.enter(t, p.Platform, below, "w1", "wim@corp.example")); got != "sso_elsewhere" {
 			t.Errorf("by the inherited one: %s", got)
 		}
-		shown := p.MustGQL(p.Root(), `query($id: ID) { customer(id: $id) { own: identityProviders(inherited: false) { databaseId } all: identityProviders { databaseId } } }`, map[string]any{"id": hydro})
-		if platform.Member(t, shown, "customer.own.0.databaseId") != float64(own) || platform.Member(t, shown, "customer.all.#") != 1 {
+		if shown := ask(); platform.Member(t, shown, "customer.own.0.databaseId") != float64(own) || platform.Member(t, shown, "customer.all.#") != 1 {
 			t.Errorf("%v", shown)
 		}
 		p.Must(204, "DELETE", fmt.Sprint("/v1/identity-providers/", own), p.Root(), nil)

@@ -14,6 +14,8 @@ import (
 type direct struct {
 	// bodies are the bodies of functions, by the beginning of their declarations; "" leaves out the function.
 	bodies map[string]string
+	// plain are the fields that are, by the names of their objects.
+	plain map[string][]string
 }
 
 // function begins the declaration of each function of gqlgen's code that resolves a field.
@@ -23,10 +25,11 @@ func (*direct) Name() string { return "direct" }
 
 // GenerateCode notes which fields those are.
 func (d *direct) GenerateCode(data *codegen.Data) error { //nolint:unparam // a plugin of gqlgen
-	d.bodies = map[string]string{}
+	d.bodies, d.plain = map[string]string{}, map[string][]string{}
 	for _, o := range data.Objects {
 		for _, f := range o.Fields {
 			if value, plain := plainValue(o, f); plain {
+				d.plain[o.Name] = append(d.plain[o.Name], f.Name)
 				write := fmt.Sprintf("ec.%s(ctx, field.Selections, %s)", f.TypeReference.MarshalFunc(), value)
 				if f.IsVariable() && f.TypeReference.MarshalFunc() == "marshalNString2string" {
 					write = "scalar.MarshalStringAt(&" + value + ")"

@@ -142,8 +142,8 @@ func (inOrder) GenerateCode(data *codegen.Data) error { //nolint:unparam // a pl
 // at, and how subscriptions are.
 var patches = map[string]string{
 	"graphql.ResolveField(":                                    "inorder.ResolveField(",
-	"graphql.CollectFields(ec.OperationContext, ":              "ec.collected.Fields(ec.OperationContext, ",
-	"type executionContext struct {\n":                         "type executionContext struct {\n\tcollected inorder.Collected\n",
+	"type executionContext struct {\n":                         "type executionContext struct {\n\tshapes inorder.Shapes\n",
+	"graphql.NewFieldSet(fields)":                              "inorder.NewFieldSet(shape)",
 	"graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, ": "inorder.MarshalSlice(ctx, len(v), ",
 	"graphql.ResolveFieldStream(":                              "live.ResolveField(",
 }
@@ -164,6 +164,9 @@ func patch(file string, plain *direct) error {
 		return err
 	}
 	if code, err = plain.rewrite(code); err != nil {
+		return err
+	}
+	if code, err = plain.shaped(code); err != nil {
 		return err
 	}
 	for from, to := range patches {

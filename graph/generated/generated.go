@@ -8,10 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"canopy/db"
 	"canopy/graph/inorder"
@@ -534,7 +534,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 }
 
 type executionContext struct {
-	collected inorder.Collected
+	shapes inorder.Shapes
 	*graphql.ExecutionContextState[ResolverRoot, DirectiveRoot, ComplexityRoot]
 }
 
@@ -786,8 +786,8 @@ type Customer implements Node {
   secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
   "The company's secrets that ` + "`" + `restoreSecret` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
   deletedSecrets: [Deleted!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
-  "Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  identityProviders("Whether inherited ones are listed where there are none of its own." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
+  "Where the company's people sign in, by id; at most 20 of a company. A company that has no identity provider of its own that is enabled inherits those of the nearest company above it that has. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  identityProviders("Whether inherited ones are listed, too, where none of its own is enabled." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
   "The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   scimTokens: [ScimToken!]! @needs(app: [TENANT], right: "key.read")
   "Where the company has its events delivered to, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
@@ -31458,10 +31458,10 @@ func (ec *executionContext) _SearchResult(ctx context.Context, sel ast.Selection
 var acceptInvitationPayloadImplementors = []string{"AcceptInvitationPayload"}
 
 func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AcceptInvitationPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, acceptInvitationPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, acceptInvitationPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -31475,20 +31475,8 @@ func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel as
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -31496,11 +31484,17 @@ func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel as
 
 var accountImplementors = []string{"Account", "Node"}
 
-func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, obj *db.Account) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, accountImplementors)
+// plainFieldsOfAccount are read from the object alone, and can't fail.
+var plainFieldsOfAccount = map[string]bool{"appInstanceId": true, "createdAt": true, "customerId": true, "databaseId": true, "disabled": true, "domain": true, "id": true, "instanceAccountId": true, "instanceActive": true, "name": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, obj *db.Account) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, accountImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAccount, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -31594,32 +31588,20 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var accountConnectionImplementors = []string{"AccountConnection"}
 
 func (ec *executionContext) _AccountConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Account]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, accountConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, accountConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -31653,20 +31635,8 @@ func (ec *executionContext) _AccountConnection(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -31674,11 +31644,17 @@ func (ec *executionContext) _AccountConnection(ctx context.Context, sel ast.Sele
 
 var accountEdgeImplementors = []string{"AccountEdge"}
 
-func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Account]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, accountEdgeImplementors)
+// plainFieldsOfAccountEdge are read from the object alone, and can't fail.
+var plainFieldsOfAccountEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Account]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, accountEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAccountEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -31697,32 +31673,26 @@ func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionS
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var agentImplementors = []string{"Agent", "Node", "SearchResult"}
 
-func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, obj *db.Agent) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, agentImplementors)
+// plainFieldsOfAgent are read from the object alone, and can't fail.
+var plainFieldsOfAgent = map[string]bool{"accountId": true, "createdAt": true, "databaseId": true, "draft": true, "enabled": true, "id": true, "name": true, "runnable": true, "updatedAt": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, obj *db.Agent) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, agentImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAgent, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -31801,32 +31771,20 @@ func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, ob
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var agentConnectionImplementors = []string{"AgentConnection"}
 
 func (ec *executionContext) _AgentConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Agent]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, agentConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, agentConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -31860,20 +31818,8 @@ func (ec *executionContext) _AgentConnection(ctx context.Context, sel ast.Select
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -31881,11 +31827,17 @@ func (ec *executionContext) _AgentConnection(ctx context.Context, sel ast.Select
 
 var agentEdgeImplementors = []string{"AgentEdge"}
 
-func (ec *executionContext) _AgentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Agent]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, agentEdgeImplementors)
+// plainFieldsOfAgentEdge are read from the object alone, and can't fail.
+var plainFieldsOfAgentEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _AgentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Agent]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, agentEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAgentEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -31904,32 +31856,26 @@ func (ec *executionContext) _AgentEdge(ctx context.Context, sel ast.SelectionSet
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var agentRevisionImplementors = []string{"AgentRevision", "Node"}
 
-func (ec *executionContext) _AgentRevision(ctx context.Context, sel ast.SelectionSet, obj *db.Revision) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionImplementors)
+// plainFieldsOfAgentRevision are read from the object alone, and can't fail.
+var plainFieldsOfAgentRevision = map[string]bool{"createdAt": true, "databaseId": true, "diagram": true, "id": true, "number": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _AgentRevision(ctx context.Context, sel ast.SelectionSet, obj *db.Revision) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, agentRevisionImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAgentRevision, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -31968,32 +31914,20 @@ func (ec *executionContext) _AgentRevision(ctx context.Context, sel ast.Selectio
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var agentRevisionConnectionImplementors = []string{"AgentRevisionConnection"}
 
 func (ec *executionContext) _AgentRevisionConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Revision]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, agentRevisionConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32027,20 +31961,8 @@ func (ec *executionContext) _AgentRevisionConnection(ctx context.Context, sel as
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -32048,11 +31970,17 @@ func (ec *executionContext) _AgentRevisionConnection(ctx context.Context, sel as
 
 var agentRevisionEdgeImplementors = []string{"AgentRevisionEdge"}
 
-func (ec *executionContext) _AgentRevisionEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Revision]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionEdgeImplementors)
+// plainFieldsOfAgentRevisionEdge are read from the object alone, and can't fail.
+var plainFieldsOfAgentRevisionEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _AgentRevisionEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Revision]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, agentRevisionEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAgentRevisionEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32071,32 +31999,26 @@ func (ec *executionContext) _AgentRevisionEdge(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var answerImplementors = []string{"Answer"}
 
-func (ec *executionContext) _Answer(ctx context.Context, sel ast.SelectionSet, obj *search.Answer) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, answerImplementors)
+// plainFieldsOfAnswer are read from the object alone, and can't fail.
+var plainFieldsOfAnswer = map[string]bool{"done": true, "extractive": true, "nothingFound": true, "text": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Answer(ctx context.Context, sel ast.SelectionSet, obj *search.Answer) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, answerImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAnswer, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32135,32 +32057,26 @@ func (ec *executionContext) _Answer(ctx context.Context, sel ast.SelectionSet, o
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var answerWarningImplementors = []string{"AnswerWarning"}
 
-func (ec *executionContext) _AnswerWarning(ctx context.Context, sel ast.SelectionSet, obj *search.AnswerWarning) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, answerWarningImplementors)
+// plainFieldsOfAnswerWarning are read from the object alone, and can't fail.
+var plainFieldsOfAnswerWarning = map[string]bool{"code": true, "end": true, "message": true, "start": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _AnswerWarning(ctx context.Context, sel ast.SelectionSet, obj *search.AnswerWarning) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, answerWarningImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAnswerWarning, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32189,32 +32105,26 @@ func (ec *executionContext) _AnswerWarning(ctx context.Context, sel ast.Selectio
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var apiKeyImplementors = []string{"ApiKey", "Node"}
 
-func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, obj *db.APIKey) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyImplementors)
+// plainFieldsOfApiKey are read from the object alone, and can't fail.
+var plainFieldsOfApiKey = map[string]bool{"clientId": true, "createdAt": true, "databaseId": true, "expiresAt": true, "id": true, "lastUsedAt": true, "name": true, "revokedAt": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, obj *db.APIKey) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, apiKeyImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfApiKey, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32288,32 +32198,20 @@ func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, o
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var apiKeyConnectionImplementors = []string{"ApiKeyConnection"}
 
 func (ec *executionContext) _ApiKeyConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.APIKey]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, apiKeyConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32347,20 +32245,8 @@ func (ec *executionContext) _ApiKeyConnection(ctx context.Context, sel ast.Selec
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -32368,11 +32254,17 @@ func (ec *executionContext) _ApiKeyConnection(ctx context.Context, sel ast.Selec
 
 var apiKeyEdgeImplementors = []string{"ApiKeyEdge"}
 
-func (ec *executionContext) _ApiKeyEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.APIKey]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyEdgeImplementors)
+// plainFieldsOfApiKeyEdge are read from the object alone, and can't fail.
+var plainFieldsOfApiKeyEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _ApiKeyEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.APIKey]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, apiKeyEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfApiKeyEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32391,32 +32283,26 @@ func (ec *executionContext) _ApiKeyEdge(ctx context.Context, sel ast.SelectionSe
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var applicationImplementors = []string{"Application", "Node"}
 
-func (ec *executionContext) _Application(ctx context.Context, sel ast.SelectionSet, obj *db.Application) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, applicationImplementors)
+// plainFieldsOfApplication are read from the object alone, and can't fail.
+var plainFieldsOfApplication = map[string]bool{"appType": true, "authUrl": true, "code": true, "createdAt": true, "databaseId": true, "description": true, "id": true, "name": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Application(ctx context.Context, sel ast.SelectionSet, obj *db.Application) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, applicationImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfApplication, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32465,32 +32351,26 @@ func (ec *executionContext) _Application(ctx context.Context, sel ast.SelectionS
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var auditActionImplementors = []string{"AuditAction"}
 
-func (ec *executionContext) _AuditAction(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AuditAction) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, auditActionImplementors)
+// plainFieldsOfAuditAction are read from the object alone, and can't fail.
+var plainFieldsOfAuditAction = map[string]bool{"action": true, "description": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _AuditAction(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AuditAction) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, auditActionImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAuditAction, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32509,32 +32389,26 @@ func (ec *executionContext) _AuditAction(ctx context.Context, sel ast.SelectionS
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var auditEventImplementors = []string{"AuditEvent", "Node"}
 
-func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSet, obj *db.AuditEvent) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventImplementors)
+// plainFieldsOfAuditEvent are read from the object alone, and can't fail.
+var plainFieldsOfAuditEvent = map[string]bool{"action": true, "createdAt": true, "databaseId": true, "details": true, "id": true, "objectId": true, "objectType": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSet, obj *db.AuditEvent) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, auditEventImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAuditEvent, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32593,32 +32467,20 @@ func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSe
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var auditEventConnectionImplementors = []string{"AuditEventConnection"}
 
 func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, auditEventConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32652,20 +32514,8 @@ func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -32673,11 +32523,17 @@ func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.S
 
 var auditEventEdgeImplementors = []string{"AuditEventEdge"}
 
-func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.AuditEvent]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventEdgeImplementors)
+// plainFieldsOfAuditEventEdge are read from the object alone, and can't fail.
+var plainFieldsOfAuditEventEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.AuditEvent]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, auditEventEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfAuditEventEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32696,32 +32552,26 @@ func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.Selecti
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var beginPasskeyPayloadImplementors = []string{"BeginPasskeyPayload"}
 
-func (ec *executionContext) _BeginPasskeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AskedPasskey) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, beginPasskeyPayloadImplementors)
+// plainFieldsOfBeginPasskeyPayload are read from the object alone, and can't fail.
+var plainFieldsOfBeginPasskeyPayload = map[string]bool{"options": true, "state": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _BeginPasskeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AskedPasskey) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, beginPasskeyPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfBeginPasskeyPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32740,32 +32590,26 @@ func (ec *executionContext) _BeginPasskeyPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var billingImplementors = []string{"Billing", "Node"}
 
-func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, obj *db.Billing) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, billingImplementors)
+// plainFieldsOfBilling are read from the object alone, and can't fail.
+var plainFieldsOfBilling = map[string]bool{"addressLine1": true, "addressLine2": true, "billingName": true, "businessId": true, "city": true, "countryCode": true, "createdAt": true, "customerId": true, "databaseId": true, "id": true, "locationId": true, "state": true, "taxId": true, "version": true, "zipCode": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, obj *db.Billing) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, billingImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfBilling, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32849,32 +32693,26 @@ func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var bulkErrorImplementors = []string{"BulkError"}
 
-func (ec *executionContext) _BulkError(ctx context.Context, sel ast.SelectionSet, obj *resolvers.BulkError) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, bulkErrorImplementors)
+// plainFieldsOfBulkError are read from the object alone, and can't fail.
+var plainFieldsOfBulkError = map[string]bool{"code": true, "message": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _BulkError(ctx context.Context, sel ast.SelectionSet, obj *resolvers.BulkError) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, bulkErrorImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfBulkError, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32893,32 +32731,20 @@ func (ec *executionContext) _BulkError(ctx context.Context, sel ast.SelectionSet
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var cancelCustomerImportPayloadImplementors = []string{"CancelCustomerImportPayload"}
 
 func (ec *executionContext) _CancelCustomerImportPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CancelCustomerImportPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, cancelCustomerImportPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, cancelCustomerImportPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32932,20 +32758,8 @@ func (ec *executionContext) _CancelCustomerImportPayload(ctx context.Context, se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -32993,10 +32807,10 @@ func (ec *executionContext) _CancelReprocessingPayload(ctx context.Context, sel 
 var cancelRunPayloadImplementors = []string{"CancelRunPayload"}
 
 func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CancelRunPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, cancelRunPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, cancelRunPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33010,20 +32824,8 @@ func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.Selec
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -33032,10 +32834,10 @@ func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.Selec
 var changePasswordPayloadImplementors = []string{"ChangePasswordPayload"}
 
 func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ChangePasswordPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, changePasswordPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, changePasswordPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33049,20 +32851,8 @@ func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -33070,11 +32860,17 @@ func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.
 
 var chunkImplementors = []string{"Chunk", "Node"}
 
-func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, obj *db.Chunk) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, chunkImplementors)
+// plainFieldsOfChunk are read from the object alone, and can't fail.
+var plainFieldsOfChunk = map[string]bool{"content": true, "databaseId": true, "id": true, "overlapBytes": true, "position": true, "tokens": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, obj *db.Chunk) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, chunkImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfChunk, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33133,32 +32929,20 @@ func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, ob
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var chunkConnectionImplementors = []string{"ChunkConnection"}
 
 func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, chunkConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, chunkConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33192,20 +32976,8 @@ func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.Select
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -33213,11 +32985,17 @@ func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.Select
 
 var chunkEdgeImplementors = []string{"ChunkEdge"}
 
-func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Chunk]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, chunkEdgeImplementors)
+// plainFieldsOfChunkEdge are read from the object alone, and can't fail.
+var plainFieldsOfChunkEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Chunk]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, chunkEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfChunkEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33236,32 +33014,26 @@ func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var citationImplementors = []string{"Citation"}
 
-func (ec *executionContext) _Citation(ctx context.Context, sel ast.SelectionSet, obj *search.Citation) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, citationImplementors)
+// plainFieldsOfCitation are read from the object alone, and can't fail.
+var plainFieldsOfCitation = map[string]bool{"end": true, "quote": true, "start": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Citation(ctx context.Context, sel ast.SelectionSet, obj *search.Citation) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, citationImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCitation, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33290,32 +33062,20 @@ func (ec *executionContext) _Citation(ctx context.Context, sel ast.SelectionSet,
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var confirmTotpPayloadImplementors = []string{"ConfirmTotpPayload"}
 
 func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ConfirmTotpPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, confirmTotpPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, confirmTotpPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33334,20 +33094,8 @@ func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -33355,11 +33103,17 @@ func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.Sel
 
 var contextImplementors = []string{"Context", "Node", "SearchResult"}
 
-func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, obj *db.Context) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, contextImplementors)
+// plainFieldsOfContext are read from the object alone, and can't fail.
+var plainFieldsOfContext = map[string]bool{"accountId": true, "caption": true, "chunkSize": true, "created": true, "createdAt": true, "databaseId": true, "denseWeight": true, "description": true, "embeddingModel": true, "icon": true, "id": true, "logsQueries": true, "maxSize": true, "name": true, "overlap": true, "scoreThreshold": true, "searchMode": true, "shareState": true, "toolsJson": true, "topN": true, "userId": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, obj *db.Context) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, contextImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfContext, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33523,32 +33277,20 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var contextConnectionImplementors = []string{"ContextConnection"}
 
 func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Context]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, contextConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, contextConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33582,20 +33324,8 @@ func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -33603,11 +33333,17 @@ func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.Sele
 
 var contextEdgeImplementors = []string{"ContextEdge"}
 
-func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Context]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, contextEdgeImplementors)
+// plainFieldsOfContextEdge are read from the object alone, and can't fail.
+var plainFieldsOfContextEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Context]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, contextEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfContextEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33626,32 +33362,26 @@ func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionS
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var contextQueryImplementors = []string{"ContextQuery", "Node"}
 
-func (ec *executionContext) _ContextQuery(ctx context.Context, sel ast.SelectionSet, obj *db.ContextQuery) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, contextQueryImplementors)
+// plainFieldsOfContextQuery are read from the object alone, and can't fail.
+var plainFieldsOfContextQuery = map[string]bool{"createdAt": true, "databaseId": true, "hits": true, "id": true, "mode": true, "relevance": true, "text": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _ContextQuery(ctx context.Context, sel ast.SelectionSet, obj *db.ContextQuery) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, contextQueryImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfContextQuery, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33700,32 +33430,20 @@ func (ec *executionContext) _ContextQuery(ctx context.Context, sel ast.Selection
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var contextQueryConnectionImplementors = []string{"ContextQueryConnection"}
 
 func (ec *executionContext) _ContextQueryConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.ContextQuery]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, contextQueryConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, contextQueryConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33759,20 +33477,8 @@ func (ec *executionContext) _ContextQueryConnection(ctx context.Context, sel ast
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -33780,11 +33486,17 @@ func (ec *executionContext) _ContextQueryConnection(ctx context.Context, sel ast
 
 var contextQueryEdgeImplementors = []string{"ContextQueryEdge"}
 
-func (ec *executionContext) _ContextQueryEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.ContextQuery]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, contextQueryEdgeImplementors)
+// plainFieldsOfContextQueryEdge are read from the object alone, and can't fail.
+var plainFieldsOfContextQueryEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _ContextQueryEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.ContextQuery]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, contextQueryEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfContextQueryEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33803,23 +33515,11 @@ func (ec *executionContext) _ContextQueryEdge(ctx context.Context, sel ast.Selec
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var contextReprocessingImplementors = []string{"ContextReprocessing"}
@@ -33888,11 +33588,17 @@ func (ec *executionContext) _ContextReprocessing(ctx context.Context, sel ast.Se
 
 var contextToolImplementors = []string{"ContextTool"}
 
-func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Tool) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, contextToolImplementors)
+// plainFieldsOfContextTool are read from the object alone, and can't fail.
+var plainFieldsOfContextTool = map[string]bool{"action": true, "agentId": true, "description": true, "id": true, "name": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Tool) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, contextToolImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfContextTool, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33936,32 +33642,26 @@ func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionS
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var contextToolParameterImplementors = []string{"ContextToolParameter"}
 
-func (ec *executionContext) _ContextToolParameter(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ToolParameter) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, contextToolParameterImplementors)
+// plainFieldsOfContextToolParameter are read from the object alone, and can't fail.
+var plainFieldsOfContextToolParameter = map[string]bool{"description": true, "paramName": true, "required": true, "type": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _ContextToolParameter(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ToolParameter) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, contextToolParameterImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfContextToolParameter, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33990,32 +33690,20 @@ func (ec *executionContext) _ContextToolParameter(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var createAgentPayloadImplementors = []string{"CreateAgentPayload"}
 
 func (ec *executionContext) _CreateAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateAgentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createAgentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createAgentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34029,20 +33717,8 @@ func (ec *executionContext) _CreateAgentPayload(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34050,11 +33726,17 @@ func (ec *executionContext) _CreateAgentPayload(ctx context.Context, sel ast.Sel
 
 var createApiKeyPayloadImplementors = []string{"CreateApiKeyPayload"}
 
-func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateAPIKeyPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createApiKeyPayloadImplementors)
+// plainFieldsOfCreateApiKeyPayload are read from the object alone, and can't fail.
+var plainFieldsOfCreateApiKeyPayload = map[string]bool{"clientId": true, "clientSecret": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateAPIKeyPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, createApiKeyPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCreateApiKeyPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34078,32 +33760,20 @@ func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var createContextPayloadImplementors = []string{"CreateContextPayload"}
 
 func (ec *executionContext) _CreateContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateContextPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createContextPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createContextPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34117,20 +33787,8 @@ func (ec *executionContext) _CreateContextPayload(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34139,10 +33797,10 @@ func (ec *executionContext) _CreateContextPayload(ctx context.Context, sel ast.S
 var createCustomerPayloadImplementors = []string{"CreateCustomerPayload"}
 
 func (ec *executionContext) _CreateCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateCustomerPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createCustomerPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createCustomerPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34161,20 +33819,8 @@ func (ec *executionContext) _CreateCustomerPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34183,10 +33829,10 @@ func (ec *executionContext) _CreateCustomerPayload(ctx context.Context, sel ast.
 var createIdentityProviderPayloadImplementors = []string{"CreateIdentityProviderPayload"}
 
 func (ec *executionContext) _CreateIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateIdentityProviderPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createIdentityProviderPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createIdentityProviderPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34200,20 +33846,8 @@ func (ec *executionContext) _CreateIdentityProviderPayload(ctx context.Context, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34222,10 +33856,10 @@ func (ec *executionContext) _CreateIdentityProviderPayload(ctx context.Context, 
 var createPasskeyPayloadImplementors = []string{"CreatePasskeyPayload"}
 
 func (ec *executionContext) _CreatePasskeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePasskeyPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createPasskeyPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createPasskeyPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34244,20 +33878,8 @@ func (ec *executionContext) _CreatePasskeyPayload(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34266,10 +33888,10 @@ func (ec *executionContext) _CreatePasskeyPayload(ctx context.Context, sel ast.S
 var createPermissionPayloadImplementors = []string{"CreatePermissionPayload"}
 
 func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePermissionPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createPermissionPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createPermissionPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34283,20 +33905,8 @@ func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel as
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34305,10 +33915,10 @@ func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel as
 var createPermissionsPayloadImplementors = []string{"CreatePermissionsPayload"}
 
 func (ec *executionContext) _CreatePermissionsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePermissionsPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createPermissionsPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createPermissionsPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34322,20 +33932,8 @@ func (ec *executionContext) _CreatePermissionsPayload(ctx context.Context, sel a
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34343,11 +33941,17 @@ func (ec *executionContext) _CreatePermissionsPayload(ctx context.Context, sel a
 
 var createPermissionsResultImplementors = []string{"CreatePermissionsResult"}
 
-func (ec *executionContext) _CreatePermissionsResult(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePermissionsResult) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createPermissionsResultImplementors)
+// plainFieldsOfCreatePermissionsResult are read from the object alone, and can't fail.
+var plainFieldsOfCreatePermissionsResult = map[string]bool{"index": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _CreatePermissionsResult(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePermissionsResult) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, createPermissionsResultImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCreatePermissionsResult, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34371,32 +33975,20 @@ func (ec *executionContext) _CreatePermissionsResult(ctx context.Context, sel as
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var createRolePayloadImplementors = []string{"CreateRolePayload"}
 
 func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateRolePayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createRolePayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createRolePayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34410,20 +34002,8 @@ func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34431,11 +34011,17 @@ func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.Sele
 
 var createScimTokenPayloadImplementors = []string{"CreateScimTokenPayload"}
 
-func (ec *executionContext) _CreateScimTokenPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateScimTokenPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createScimTokenPayloadImplementors)
+// plainFieldsOfCreateScimTokenPayload are read from the object alone, and can't fail.
+var plainFieldsOfCreateScimTokenPayload = map[string]bool{"token": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _CreateScimTokenPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateScimTokenPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, createScimTokenPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCreateScimTokenPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34454,32 +34040,20 @@ func (ec *executionContext) _CreateScimTokenPayload(ctx context.Context, sel ast
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var createSecretPayloadImplementors = []string{"CreateSecretPayload"}
 
 func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateSecretPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createSecretPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createSecretPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34493,20 +34067,8 @@ func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34515,10 +34077,10 @@ func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.Se
 var createUserPayloadImplementors = []string{"CreateUserPayload"}
 
 func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateUserPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createUserPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createUserPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34532,20 +34094,8 @@ func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34554,10 +34104,10 @@ func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.Sele
 var createUsersPayloadImplementors = []string{"CreateUsersPayload"}
 
 func (ec *executionContext) _CreateUsersPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateUsersPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createUsersPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, createUsersPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34571,20 +34121,8 @@ func (ec *executionContext) _CreateUsersPayload(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34592,11 +34130,17 @@ func (ec *executionContext) _CreateUsersPayload(ctx context.Context, sel ast.Sel
 
 var createUsersResultImplementors = []string{"CreateUsersResult"}
 
-func (ec *executionContext) _CreateUsersResult(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateUsersResult) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createUsersResultImplementors)
+// plainFieldsOfCreateUsersResult are read from the object alone, and can't fail.
+var plainFieldsOfCreateUsersResult = map[string]bool{"index": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _CreateUsersResult(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateUsersResult) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, createUsersResultImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCreateUsersResult, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34620,32 +34164,26 @@ func (ec *executionContext) _CreateUsersResult(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var createWebhookDestinationPayloadImplementors = []string{"CreateWebhookDestinationPayload"}
 
-func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateWebhookDestinationPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, createWebhookDestinationPayloadImplementors)
+// plainFieldsOfCreateWebhookDestinationPayload are read from the object alone, and can't fail.
+var plainFieldsOfCreateWebhookDestinationPayload = map[string]bool{"secret": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateWebhookDestinationPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, createWebhookDestinationPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCreateWebhookDestinationPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34664,32 +34202,26 @@ func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var customerImplementors = []string{"Customer", "Node", "SearchResult"}
 
-func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet, obj *db.Customer) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, customerImplementors)
+// plainFieldsOfCustomer are read from the object alone, and can't fail.
+var plainFieldsOfCustomer = map[string]bool{"canAddCustomers": true, "createdAt": true, "databaseId": true, "descendantsCanAdd": true, "eraseAt": true, "id": true, "level": true, "maxKeyDays": true, "name": true, "parentId": true, "regionId": true, "status": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet, obj *db.Customer) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, customerImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCustomer, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34883,32 +34415,20 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var customerConnectionImplementors = []string{"CustomerConnection"}
 
 func (ec *executionContext) _CustomerConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Customer]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, customerConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, customerConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34942,20 +34462,8 @@ func (ec *executionContext) _CustomerConnection(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -34963,11 +34471,17 @@ func (ec *executionContext) _CustomerConnection(ctx context.Context, sel ast.Sel
 
 var customerEdgeImplementors = []string{"CustomerEdge"}
 
-func (ec *executionContext) _CustomerEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Customer]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, customerEdgeImplementors)
+// plainFieldsOfCustomerEdge are read from the object alone, and can't fail.
+var plainFieldsOfCustomerEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _CustomerEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Customer]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, customerEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCustomerEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -34986,32 +34500,26 @@ func (ec *executionContext) _CustomerEdge(ctx context.Context, sel ast.Selection
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var customerExportImplementors = []string{"CustomerExport", "Node"}
 
-func (ec *executionContext) _CustomerExport(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerExport) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, customerExportImplementors)
+// plainFieldsOfCustomerExport are read from the object alone, and can't fail.
+var plainFieldsOfCustomerExport = map[string]bool{"createdAt": true, "databaseId": true, "expiresAt": true, "id": true, "progress": true, "status": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _CustomerExport(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerExport) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, customerExportImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCustomerExport, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35055,32 +34563,26 @@ func (ec *executionContext) _CustomerExport(ctx context.Context, sel ast.Selecti
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var customerImportImplementors = []string{"CustomerImport", "Node"}
 
-func (ec *executionContext) _CustomerImport(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerImport) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, customerImportImplementors)
+// plainFieldsOfCustomerImport are read from the object alone, and can't fail.
+var plainFieldsOfCustomerImport = map[string]bool{"createdAt": true, "databaseId": true, "dryRun": true, "error": true, "expiresAt": true, "id": true, "progress": true, "report": true, "size": true, "status": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _CustomerImport(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerImport) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, customerImportImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCustomerImport, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35149,32 +34651,26 @@ func (ec *executionContext) _CustomerImport(ctx context.Context, sel ast.Selecti
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var customerRefImplementors = []string{"CustomerRef"}
 
-func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerRef) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, customerRefImplementors)
+// plainFieldsOfCustomerRef are read from the object alone, and can't fail.
+var plainFieldsOfCustomerRef = map[string]bool{"databaseId": true, "id": true, "level": true, "name": true, "regionId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerRef) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, customerRefImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCustomerRef, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35213,32 +34709,20 @@ func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionS
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var declineInvitationPayloadImplementors = []string{"DeclineInvitationPayload"}
 
 func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeclineInvitationPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, declineInvitationPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, declineInvitationPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35252,20 +34736,8 @@ func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel a
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -35273,11 +34745,17 @@ func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel a
 
 var defaultLimitImplementors = []string{"DefaultLimit"}
 
-func (ec *executionContext) _DefaultLimit(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DefaultLimit) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, defaultLimitImplementors)
+// plainFieldsOfDefaultLimit are read from the object alone, and can't fail.
+var plainFieldsOfDefaultLimit = map[string]bool{"limit": true, "name": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DefaultLimit(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DefaultLimit) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, defaultLimitImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDefaultLimit, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35296,32 +34774,26 @@ func (ec *executionContext) _DefaultLimit(ctx context.Context, sel ast.Selection
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deleteAgentPayloadImplementors = []string{"DeleteAgentPayload"}
 
-func (ec *executionContext) _DeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteAgentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deleteAgentPayloadImplementors)
+// plainFieldsOfDeleteAgentPayload are read from the object alone, and can't fail.
+var plainFieldsOfDeleteAgentPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteAgentPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deleteAgentPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeleteAgentPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35335,32 +34807,26 @@ func (ec *executionContext) _DeleteAgentPayload(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deleteContextPayloadImplementors = []string{"DeleteContextPayload"}
 
-func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteContextPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deleteContextPayloadImplementors)
+// plainFieldsOfDeleteContextPayload are read from the object alone, and can't fail.
+var plainFieldsOfDeleteContextPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteContextPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deleteContextPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeleteContextPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35374,32 +34840,26 @@ func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deleteCustomerPayloadImplementors = []string{"DeleteCustomerPayload"}
 
-func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteCustomerPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deleteCustomerPayloadImplementors)
+// plainFieldsOfDeleteCustomerPayload are read from the object alone, and can't fail.
+var plainFieldsOfDeleteCustomerPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteCustomerPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deleteCustomerPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeleteCustomerPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35418,32 +34878,26 @@ func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deleteDocumentPayloadImplementors = []string{"DeleteDocumentPayload"}
 
-func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteDocumentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deleteDocumentPayloadImplementors)
+// plainFieldsOfDeleteDocumentPayload are read from the object alone, and can't fail.
+var plainFieldsOfDeleteDocumentPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteDocumentPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deleteDocumentPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeleteDocumentPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35457,32 +34911,26 @@ func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deleteIdentityProviderPayloadImplementors = []string{"DeleteIdentityProviderPayload"}
 
-func (ec *executionContext) _DeleteIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteIdentityProviderPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deleteIdentityProviderPayloadImplementors)
+// plainFieldsOfDeleteIdentityProviderPayload are read from the object alone, and can't fail.
+var plainFieldsOfDeleteIdentityProviderPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeleteIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteIdentityProviderPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deleteIdentityProviderPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeleteIdentityProviderPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35496,32 +34944,26 @@ func (ec *executionContext) _DeleteIdentityProviderPayload(ctx context.Context, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deletePasskeyPayloadImplementors = []string{"DeletePasskeyPayload"}
 
-func (ec *executionContext) _DeletePasskeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeletePasskeyPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deletePasskeyPayloadImplementors)
+// plainFieldsOfDeletePasskeyPayload are read from the object alone, and can't fail.
+var plainFieldsOfDeletePasskeyPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeletePasskeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeletePasskeyPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deletePasskeyPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeletePasskeyPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35535,32 +34977,26 @@ func (ec *executionContext) _DeletePasskeyPayload(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deletePermissionPayloadImplementors = []string{"DeletePermissionPayload"}
 
-func (ec *executionContext) _DeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeletePermissionPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deletePermissionPayloadImplementors)
+// plainFieldsOfDeletePermissionPayload are read from the object alone, and can't fail.
+var plainFieldsOfDeletePermissionPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeletePermissionPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deletePermissionPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeletePermissionPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35574,32 +35010,26 @@ func (ec *executionContext) _DeletePermissionPayload(ctx context.Context, sel as
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deleteRolePayloadImplementors = []string{"DeleteRolePayload"}
 
-func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteRolePayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deleteRolePayloadImplementors)
+// plainFieldsOfDeleteRolePayload are read from the object alone, and can't fail.
+var plainFieldsOfDeleteRolePayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteRolePayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deleteRolePayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeleteRolePayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35613,32 +35043,26 @@ func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deleteScimTokenPayloadImplementors = []string{"DeleteScimTokenPayload"}
 
-func (ec *executionContext) _DeleteScimTokenPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteScimTokenPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deleteScimTokenPayloadImplementors)
+// plainFieldsOfDeleteScimTokenPayload are read from the object alone, and can't fail.
+var plainFieldsOfDeleteScimTokenPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeleteScimTokenPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteScimTokenPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deleteScimTokenPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeleteScimTokenPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35652,32 +35076,26 @@ func (ec *executionContext) _DeleteScimTokenPayload(ctx context.Context, sel ast
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deleteSecretPayloadImplementors = []string{"DeleteSecretPayload"}
 
-func (ec *executionContext) _DeleteSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteSecretPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deleteSecretPayloadImplementors)
+// plainFieldsOfDeleteSecretPayload are read from the object alone, and can't fail.
+var plainFieldsOfDeleteSecretPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeleteSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteSecretPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deleteSecretPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeleteSecretPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35691,32 +35109,26 @@ func (ec *executionContext) _DeleteSecretPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deleteWebhookDestinationPayloadImplementors = []string{"DeleteWebhookDestinationPayload"}
 
-func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteWebhookDestinationPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deleteWebhookDestinationPayloadImplementors)
+// plainFieldsOfDeleteWebhookDestinationPayload are read from the object alone, and can't fail.
+var plainFieldsOfDeleteWebhookDestinationPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteWebhookDestinationPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deleteWebhookDestinationPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeleteWebhookDestinationPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35730,32 +35142,26 @@ func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var deletedImplementors = []string{"Deleted"}
 
-func (ec *executionContext) _Deleted(ctx context.Context, sel ast.SelectionSet, obj *db.Deleted) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, deletedImplementors)
+// plainFieldsOfDeleted are read from the object alone, and can't fail.
+var plainFieldsOfDeleted = map[string]bool{"databaseId": true, "deletedAt": true, "id": true, "name": true, "restorableUntil": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Deleted(ctx context.Context, sel ast.SelectionSet, obj *db.Deleted) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, deletedImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDeleted, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35789,32 +35195,20 @@ func (ec *executionContext) _Deleted(ctx context.Context, sel ast.SelectionSet, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var diagramCheckImplementors = []string{"DiagramCheck"}
 
 func (ec *executionContext) _DiagramCheck(ctx context.Context, sel ast.SelectionSet, obj *diagram.Checked) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, diagramCheckImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, diagramCheckImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35838,20 +35232,8 @@ func (ec *executionContext) _DiagramCheck(ctx context.Context, sel ast.Selection
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -35859,11 +35241,17 @@ func (ec *executionContext) _DiagramCheck(ctx context.Context, sel ast.Selection
 
 var diagramFaultImplementors = []string{"DiagramFault"}
 
-func (ec *executionContext) _DiagramFault(ctx context.Context, sel ast.SelectionSet, obj *diagram.Fault) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, diagramFaultImplementors)
+// plainFieldsOfDiagramFault are read from the object alone, and can't fail.
+var plainFieldsOfDiagramFault = map[string]bool{"location": true, "message": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DiagramFault(ctx context.Context, sel ast.SelectionSet, obj *diagram.Fault) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, diagramFaultImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDiagramFault, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35882,32 +35270,20 @@ func (ec *executionContext) _DiagramFault(ctx context.Context, sel ast.Selection
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var diagramReadsImplementors = []string{"DiagramReads"}
 
 func (ec *executionContext) _DiagramReads(ctx context.Context, sel ast.SelectionSet, obj *diagram.Reads) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, diagramReadsImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, diagramReadsImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35931,20 +35307,8 @@ func (ec *executionContext) _DiagramReads(ctx context.Context, sel ast.Selection
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -35953,10 +35317,10 @@ func (ec *executionContext) _DiagramReads(ctx context.Context, sel ast.Selection
 var disableAgentPayloadImplementors = []string{"DisableAgentPayload"}
 
 func (ec *executionContext) _DisableAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DisableAgentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, disableAgentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, disableAgentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -35970,20 +35334,8 @@ func (ec *executionContext) _DisableAgentPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -35992,10 +35344,10 @@ func (ec *executionContext) _DisableAgentPayload(ctx context.Context, sel ast.Se
 var disableTotpPayloadImplementors = []string{"DisableTotpPayload"}
 
 func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DisableTotpPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, disableTotpPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, disableTotpPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36009,20 +35361,8 @@ func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -36030,11 +35370,17 @@ func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.Sel
 
 var documentImplementors = []string{"Document", "Node", "SearchResult"}
 
-func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet, obj *db.Document) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, documentImplementors)
+// plainFieldsOfDocument are read from the object alone, and can't fail.
+var plainFieldsOfDocument = map[string]bool{"attributes": true, "chunkCount": true, "completed": true, "completedAt": true, "contentHash": true, "contentType": true, "contextId": true, "created": true, "createdAt": true, "createdBy": true, "databaseId": true, "displayName": true, "fileName": true, "id": true, "nameIndex": true, "originalName": true, "progress": true, "size": true, "started": true, "startedAt": true, "status": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet, obj *db.Document) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, documentImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDocument, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36183,32 +35529,20 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var documentConnectionImplementors = []string{"DocumentConnection"}
 
 func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Document]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, documentConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, documentConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36242,20 +35576,8 @@ func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -36263,11 +35585,17 @@ func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.Sel
 
 var documentEdgeImplementors = []string{"DocumentEdge"}
 
-func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Document]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, documentEdgeImplementors)
+// plainFieldsOfDocumentEdge are read from the object alone, and can't fail.
+var plainFieldsOfDocumentEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Document]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, documentEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDocumentEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36286,32 +35614,26 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var documentWarningImplementors = []string{"DocumentWarning"}
 
-func (ec *executionContext) _DocumentWarning(ctx context.Context, sel ast.SelectionSet, obj *db.DocumentWarning) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, documentWarningImplementors)
+// plainFieldsOfDocumentWarning are read from the object alone, and can't fail.
+var plainFieldsOfDocumentWarning = map[string]bool{"code": true, "message": true, "page": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DocumentWarning(ctx context.Context, sel ast.SelectionSet, obj *db.DocumentWarning) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, documentWarningImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDocumentWarning, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36335,32 +35657,26 @@ func (ec *executionContext) _DocumentWarning(ctx context.Context, sel ast.Select
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var domainClaimImplementors = []string{"DomainClaim"}
 
-func (ec *executionContext) _DomainClaim(ctx context.Context, sel ast.SelectionSet, obj *db.DomainClaim) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, domainClaimImplementors)
+// plainFieldsOfDomainClaim are read from the object alone, and can't fail.
+var plainFieldsOfDomainClaim = map[string]bool{"checkedAt": true, "domain": true, "missingSince": true, "provenAt": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _DomainClaim(ctx context.Context, sel ast.SelectionSet, obj *db.DomainClaim) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, domainClaimImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfDomainClaim, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36404,32 +35720,20 @@ func (ec *executionContext) _DomainClaim(ctx context.Context, sel ast.SelectionS
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var enableAgentPayloadImplementors = []string{"EnableAgentPayload"}
 
 func (ec *executionContext) _EnableAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EnableAgentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, enableAgentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, enableAgentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36443,20 +35747,8 @@ func (ec *executionContext) _EnableAgentPayload(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -36464,11 +35756,17 @@ func (ec *executionContext) _EnableAgentPayload(ctx context.Context, sel ast.Sel
 
 var enableTotpPayloadImplementors = []string{"EnableTotpPayload"}
 
-func (ec *executionContext) _EnableTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EnableTotpPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, enableTotpPayloadImplementors)
+// plainFieldsOfEnableTotpPayload are read from the object alone, and can't fail.
+var plainFieldsOfEnableTotpPayload = map[string]bool{"secret": true, "uri": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _EnableTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EnableTotpPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, enableTotpPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfEnableTotpPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36487,32 +35785,26 @@ func (ec *executionContext) _EnableTotpPayload(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var eraseUserPayloadImplementors = []string{"EraseUserPayload"}
 
-func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EraseUserPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, eraseUserPayloadImplementors)
+// plainFieldsOfEraseUserPayload are read from the object alone, and can't fail.
+var plainFieldsOfEraseUserPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EraseUserPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, eraseUserPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfEraseUserPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36526,32 +35818,20 @@ func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.Selec
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var exportCustomerPayloadImplementors = []string{"ExportCustomerPayload"}
 
 func (ec *executionContext) _ExportCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ExportCustomerPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, exportCustomerPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, exportCustomerPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36565,20 +35845,8 @@ func (ec *executionContext) _ExportCustomerPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -36586,11 +35854,17 @@ func (ec *executionContext) _ExportCustomerPayload(ctx context.Context, sel ast.
 
 var grantImplementors = []string{"Grant"}
 
-func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Grant) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, grantImplementors)
+// plainFieldsOfGrant are read from the object alone, and can't fail.
+var plainFieldsOfGrant = map[string]bool{"accountId": true, "application": true, "isOwner": true, "roleName": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Grant) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, grantImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfGrant, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36624,32 +35898,26 @@ func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, ob
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var highlightImplementors = []string{"Highlight"}
 
-func (ec *executionContext) _Highlight(ctx context.Context, sel ast.SelectionSet, obj *search.Span) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, highlightImplementors)
+// plainFieldsOfHighlight are read from the object alone, and can't fail.
+var plainFieldsOfHighlight = map[string]bool{"end": true, "start": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Highlight(ctx context.Context, sel ast.SelectionSet, obj *search.Span) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, highlightImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfHighlight, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36668,32 +35936,26 @@ func (ec *executionContext) _Highlight(ctx context.Context, sel ast.SelectionSet
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var identityProviderImplementors = []string{"IdentityProvider", "Node"}
 
-func (ec *executionContext) _IdentityProvider(ctx context.Context, sel ast.SelectionSet, obj *db.IdentityProvider) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, identityProviderImplementors)
+// plainFieldsOfIdentityProvider are read from the object alone, and can't fail.
+var plainFieldsOfIdentityProvider = map[string]bool{"clientId": true, "createdAt": true, "databaseId": true, "enabled": true, "id": true, "issuer": true, "name": true, "required": true, "updatedAt": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _IdentityProvider(ctx context.Context, sel ast.SelectionSet, obj *db.IdentityProvider) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, identityProviderImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfIdentityProvider, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36782,32 +36044,20 @@ func (ec *executionContext) _IdentityProvider(ctx context.Context, sel ast.Selec
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var importCustomerPayloadImplementors = []string{"ImportCustomerPayload"}
 
 func (ec *executionContext) _ImportCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ImportCustomerPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, importCustomerPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, importCustomerPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36821,20 +36071,8 @@ func (ec *executionContext) _ImportCustomerPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -36842,11 +36080,17 @@ func (ec *executionContext) _ImportCustomerPayload(ctx context.Context, sel ast.
 
 var invitationImplementors = []string{"Invitation", "Node"}
 
-func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSet, obj *db.Invitation) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, invitationImplementors)
+// plainFieldsOfInvitation are read from the object alone, and can't fail.
+var plainFieldsOfInvitation = map[string]bool{"createdAt": true, "databaseId": true, "email": true, "expiresAt": true, "id": true, "invitedBy": true, "status": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSet, obj *db.Invitation) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, invitationImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfInvitation, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36900,32 +36144,26 @@ func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSe
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var lateMailImplementors = []string{"LateMail"}
 
-func (ec *executionContext) _LateMail(ctx context.Context, sel ast.SelectionSet, obj *db.LateMail) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, lateMailImplementors)
+// plainFieldsOfLateMail are read from the object alone, and can't fail.
+var plainFieldsOfLateMail = map[string]bool{"attempts": true, "createdAt": true, "givenUpAt": true, "kind": true, "nextAttemptAt": true, "reason": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _LateMail(ctx context.Context, sel ast.SelectionSet, obj *db.LateMail) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, lateMailImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfLateMail, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -36974,32 +36212,26 @@ func (ec *executionContext) _LateMail(ctx context.Context, sel ast.SelectionSet,
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var leaveCustomerPayloadImplementors = []string{"LeaveCustomerPayload"}
 
-func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.LeaveCustomerPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, leaveCustomerPayloadImplementors)
+// plainFieldsOfLeaveCustomerPayload are read from the object alone, and can't fail.
+var plainFieldsOfLeaveCustomerPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.LeaveCustomerPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, leaveCustomerPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfLeaveCustomerPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -37013,32 +36245,26 @@ func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var meImplementors = []string{"Me"}
 
-func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Me) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, meImplementors)
+// plainFieldsOfMe are read from the object alone, and can't fail.
+var plainFieldsOfMe = map[string]bool{"customerId": true, "email": true, "userIdentityId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Me) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, meImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfMe, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -37097,32 +36323,20 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var moveCustomerPayloadImplementors = []string{"MoveCustomerPayload"}
 
 func (ec *executionContext) _MoveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.MoveCustomerPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, moveCustomerPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, moveCustomerPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -37136,20 +36350,8 @@ func (ec *executionContext) _MoveCustomerPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -37158,13 +36360,13 @@ func (ec *executionContext) _MoveCustomerPayload(ctx context.Context, sel ast.Se
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, mutationImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, mutationImplementors)
+	fields := shape.Fields
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Mutation",
 	})
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		innerCtx := graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{
 			Object: field.Name,
@@ -37801,20 +37003,8 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -37822,11 +37012,17 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 
 var nearLimitImplementors = []string{"NearLimit"}
 
-func (ec *executionContext) _NearLimit(ctx context.Context, sel ast.SelectionSet, obj *db.NearLimit) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, nearLimitImplementors)
+// plainFieldsOfNearLimit are read from the object alone, and can't fail.
+var plainFieldsOfNearLimit = map[string]bool{"day": true, "limit": true, "name": true, "reached": true, "used": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _NearLimit(ctx context.Context, sel ast.SelectionSet, obj *db.NearLimit) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, nearLimitImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfNearLimit, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -37865,32 +37061,26 @@ func (ec *executionContext) _NearLimit(ctx context.Context, sel ast.SelectionSet
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var operationsImplementors = []string{"Operations"}
 
-func (ec *executionContext) _Operations(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Operations) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, operationsImplementors)
+// plainFieldsOfOperations are read from the object alone, and can't fail.
+var plainFieldsOfOperations = map[string]bool{"version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Operations(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Operations) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, operationsImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfOperations, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -37939,32 +37129,26 @@ func (ec *executionContext) _Operations(ctx context.Context, sel ast.SelectionSe
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var pageInfoImplementors = []string{"PageInfo"}
 
-func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PageInfo) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, pageInfoImplementors)
+// plainFieldsOfPageInfo are read from the object alone, and can't fail.
+var plainFieldsOfPageInfo = map[string]bool{"endCursor": true, "hasNextPage": true, "hasPreviousPage": true, "startCursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PageInfo) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, pageInfoImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfPageInfo, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -37993,32 +37177,26 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var passageImplementors = []string{"Passage"}
 
-func (ec *executionContext) _Passage(ctx context.Context, sel ast.SelectionSet, obj *search.Passage) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, passageImplementors)
+// plainFieldsOfPassage are read from the object alone, and can't fail.
+var plainFieldsOfPassage = map[string]bool{"content": true, "end": true, "start": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Passage(ctx context.Context, sel ast.SelectionSet, obj *search.Passage) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, passageImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfPassage, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38057,32 +37235,26 @@ func (ec *executionContext) _Passage(ctx context.Context, sel ast.SelectionSet, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var passkeyImplementors = []string{"Passkey", "Node"}
 
-func (ec *executionContext) _Passkey(ctx context.Context, sel ast.SelectionSet, obj *db.Passkey) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, passkeyImplementors)
+// plainFieldsOfPasskey are read from the object alone, and can't fail.
+var plainFieldsOfPasskey = map[string]bool{"backedUp": true, "createdAt": true, "databaseId": true, "id": true, "lastUsedAt": true, "name": true, "synced": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Passkey(ctx context.Context, sel ast.SelectionSet, obj *db.Passkey) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, passkeyImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfPasskey, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38131,32 +37303,26 @@ func (ec *executionContext) _Passkey(ctx context.Context, sel ast.SelectionSet, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var permissionImplementors = []string{"Permission", "Node"}
 
-func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSet, obj *db.Permission) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, permissionImplementors)
+// plainFieldsOfPermission are read from the object alone, and can't fail.
+var plainFieldsOfPermission = map[string]bool{"createdAt": true, "databaseId": true, "disabled": true, "id": true, "instanceActive": true, "lastAccess": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSet, obj *db.Permission) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, permissionImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfPermission, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38230,32 +37396,20 @@ func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSe
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var permissionConnectionImplementors = []string{"PermissionConnection"}
 
 func (ec *executionContext) _PermissionConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Permission]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, permissionConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, permissionConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38289,20 +37443,8 @@ func (ec *executionContext) _PermissionConnection(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -38310,11 +37452,17 @@ func (ec *executionContext) _PermissionConnection(ctx context.Context, sel ast.S
 
 var permissionCreatorImplementors = []string{"PermissionCreator"}
 
-func (ec *executionContext) _PermissionCreator(ctx context.Context, sel ast.SelectionSet, obj *db.Creator) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, permissionCreatorImplementors)
+// plainFieldsOfPermissionCreator are read from the object alone, and can't fail.
+var plainFieldsOfPermissionCreator = map[string]bool{"databaseId": true, "email": true, "id": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _PermissionCreator(ctx context.Context, sel ast.SelectionSet, obj *db.Creator) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, permissionCreatorImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfPermissionCreator, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38338,32 +37486,26 @@ func (ec *executionContext) _PermissionCreator(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var permissionEdgeImplementors = []string{"PermissionEdge"}
 
-func (ec *executionContext) _PermissionEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Permission]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, permissionEdgeImplementors)
+// plainFieldsOfPermissionEdge are read from the object alone, and can't fail.
+var plainFieldsOfPermissionEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _PermissionEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Permission]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, permissionEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfPermissionEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38382,32 +37524,26 @@ func (ec *executionContext) _PermissionEdge(ctx context.Context, sel ast.Selecti
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var permissionOptionImplementors = []string{"PermissionOption"}
 
-func (ec *executionContext) _PermissionOption(ctx context.Context, sel ast.SelectionSet, obj *db.Option) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, permissionOptionImplementors)
+// plainFieldsOfPermissionOption are read from the object alone, and can't fail.
+var plainFieldsOfPermissionOption = map[string]bool{"selected": true, "title": true, "value": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _PermissionOption(ctx context.Context, sel ast.SelectionSet, obj *db.Option) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, permissionOptionImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfPermissionOption, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38431,32 +37567,20 @@ func (ec *executionContext) _PermissionOption(ctx context.Context, sel ast.Selec
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var permissionOptionsImplementors = []string{"PermissionOptions"}
 
 func (ec *executionContext) _PermissionOptions(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PermissionOptions) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, permissionOptionsImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, permissionOptionsImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38490,20 +37614,8 @@ func (ec *executionContext) _PermissionOptions(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -38512,10 +37624,10 @@ func (ec *executionContext) _PermissionOptions(ctx context.Context, sel ast.Sele
 var publishAgentPayloadImplementors = []string{"PublishAgentPayload"}
 
 func (ec *executionContext) _PublishAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PublishAgentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, publishAgentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, publishAgentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38534,20 +37646,8 @@ func (ec *executionContext) _PublishAgentPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -38556,13 +37656,13 @@ func (ec *executionContext) _PublishAgentPayload(ctx context.Context, sel ast.Se
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, queryImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, queryImplementors)
+	fields := shape.Fields
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Query",
 	})
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		innerCtx := graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{
 			Object: field.Name,
@@ -38842,20 +37942,8 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -38863,11 +37951,17 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 
 var recoverWebhookDeliveriesPayloadImplementors = []string{"RecoverWebhookDeliveriesPayload"}
 
-func (ec *executionContext) _RecoverWebhookDeliveriesPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RecoverWebhookDeliveriesPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, recoverWebhookDeliveriesPayloadImplementors)
+// plainFieldsOfRecoverWebhookDeliveriesPayload are read from the object alone, and can't fail.
+var plainFieldsOfRecoverWebhookDeliveriesPayload = map[string]bool{"count": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _RecoverWebhookDeliveriesPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RecoverWebhookDeliveriesPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, recoverWebhookDeliveriesPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfRecoverWebhookDeliveriesPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38881,32 +37975,20 @@ func (ec *executionContext) _RecoverWebhookDeliveriesPayload(ctx context.Context
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var regenerateRecoveryCodesPayloadImplementors = []string{"RegenerateRecoveryCodesPayload"}
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RegenerateRecoveryCodesPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, regenerateRecoveryCodesPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, regenerateRecoveryCodesPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38925,20 +38007,8 @@ func (ec *executionContext) _RegenerateRecoveryCodesPayload(ctx context.Context,
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -38946,11 +38016,17 @@ func (ec *executionContext) _RegenerateRecoveryCodesPayload(ctx context.Context,
 
 var regionImplementors = []string{"Region", "Node"}
 
-func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, obj *db.Region) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, regionImplementors)
+// plainFieldsOfRegion are read from the object alone, and can't fail.
+var plainFieldsOfRegion = map[string]bool{"createdAt": true, "databaseId": true, "description": true, "id": true, "name": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, obj *db.Region) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, regionImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfRegion, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -38984,32 +38060,26 @@ func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, o
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var removeUserPayloadImplementors = []string{"RemoveUserPayload"}
 
-func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUserPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, removeUserPayloadImplementors)
+// plainFieldsOfRemoveUserPayload are read from the object alone, and can't fail.
+var plainFieldsOfRemoveUserPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUserPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, removeUserPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfRemoveUserPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39028,32 +38098,20 @@ func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var removeUsersPayloadImplementors = []string{"RemoveUsersPayload"}
 
 func (ec *executionContext) _RemoveUsersPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUsersPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, removeUsersPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, removeUsersPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39067,20 +38125,8 @@ func (ec *executionContext) _RemoveUsersPayload(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39088,11 +38134,17 @@ func (ec *executionContext) _RemoveUsersPayload(ctx context.Context, sel ast.Sel
 
 var removeUsersResultImplementors = []string{"RemoveUsersResult"}
 
-func (ec *executionContext) _RemoveUsersResult(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUsersResult) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, removeUsersResultImplementors)
+// plainFieldsOfRemoveUsersResult are read from the object alone, and can't fail.
+var plainFieldsOfRemoveUsersResult = map[string]bool{"deletedId": true, "index": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _RemoveUsersResult(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUsersResult) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, removeUsersResultImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfRemoveUsersResult, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39116,32 +38168,20 @@ func (ec *executionContext) _RemoveUsersResult(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var reprocessContextPayloadImplementors = []string{"ReprocessContextPayload"}
 
 func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessContextPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, reprocessContextPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, reprocessContextPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39155,20 +38195,8 @@ func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel as
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39177,10 +38205,10 @@ func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel as
 var reprocessDocumentPayloadImplementors = []string{"ReprocessDocumentPayload"}
 
 func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessDocumentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, reprocessDocumentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, reprocessDocumentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39194,20 +38222,8 @@ func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel a
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39216,10 +38232,10 @@ func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel a
 var requestEmailChangePayloadImplementors = []string{"RequestEmailChangePayload"}
 
 func (ec *executionContext) _RequestEmailChangePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RequestEmailChangePayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, requestEmailChangePayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, requestEmailChangePayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39233,20 +38249,8 @@ func (ec *executionContext) _RequestEmailChangePayload(ctx context.Context, sel 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39255,10 +38259,10 @@ func (ec *executionContext) _RequestEmailChangePayload(ctx context.Context, sel 
 var resendInvitationPayloadImplementors = []string{"ResendInvitationPayload"}
 
 func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResendInvitationPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, resendInvitationPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, resendInvitationPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39277,20 +38281,8 @@ func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel as
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39299,10 +38291,10 @@ func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel as
 var resendWebhookDeliveryPayloadImplementors = []string{"ResendWebhookDeliveryPayload"}
 
 func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResendWebhookDeliveryPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, resendWebhookDeliveryPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, resendWebhookDeliveryPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39316,20 +38308,8 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, s
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39338,10 +38318,10 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, s
 var restoreAgentPayloadImplementors = []string{"RestoreAgentPayload"}
 
 func (ec *executionContext) _RestoreAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreAgentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, restoreAgentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, restoreAgentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39355,20 +38335,8 @@ func (ec *executionContext) _RestoreAgentPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39377,10 +38345,10 @@ func (ec *executionContext) _RestoreAgentPayload(ctx context.Context, sel ast.Se
 var restoreContextPayloadImplementors = []string{"RestoreContextPayload"}
 
 func (ec *executionContext) _RestoreContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreContextPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, restoreContextPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, restoreContextPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39394,20 +38362,8 @@ func (ec *executionContext) _RestoreContextPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39416,10 +38372,10 @@ func (ec *executionContext) _RestoreContextPayload(ctx context.Context, sel ast.
 var restoreCustomerPayloadImplementors = []string{"RestoreCustomerPayload"}
 
 func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreCustomerPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, restoreCustomerPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, restoreCustomerPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39433,20 +38389,8 @@ func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39455,10 +38399,10 @@ func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast
 var restoreDocumentPayloadImplementors = []string{"RestoreDocumentPayload"}
 
 func (ec *executionContext) _RestoreDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreDocumentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, restoreDocumentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, restoreDocumentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39472,20 +38416,8 @@ func (ec *executionContext) _RestoreDocumentPayload(ctx context.Context, sel ast
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39494,10 +38426,10 @@ func (ec *executionContext) _RestoreDocumentPayload(ctx context.Context, sel ast
 var restoreSecretPayloadImplementors = []string{"RestoreSecretPayload"}
 
 func (ec *executionContext) _RestoreSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreSecretPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, restoreSecretPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, restoreSecretPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39511,20 +38443,8 @@ func (ec *executionContext) _RestoreSecretPayload(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39533,10 +38453,10 @@ func (ec *executionContext) _RestoreSecretPayload(ctx context.Context, sel ast.S
 var restoreWebhookDestinationPayloadImplementors = []string{"RestoreWebhookDestinationPayload"}
 
 func (ec *executionContext) _RestoreWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreWebhookDestinationPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, restoreWebhookDestinationPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, restoreWebhookDestinationPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39550,20 +38470,8 @@ func (ec *executionContext) _RestoreWebhookDestinationPayload(ctx context.Contex
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39572,10 +38480,10 @@ func (ec *executionContext) _RestoreWebhookDestinationPayload(ctx context.Contex
 var resumeCustomerPayloadImplementors = []string{"ResumeCustomerPayload"}
 
 func (ec *executionContext) _ResumeCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResumeCustomerPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, resumeCustomerPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, resumeCustomerPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39589,20 +38497,8 @@ func (ec *executionContext) _ResumeCustomerPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39611,10 +38507,10 @@ func (ec *executionContext) _ResumeCustomerPayload(ctx context.Context, sel ast.
 var revokeApiKeyPayloadImplementors = []string{"RevokeApiKeyPayload"}
 
 func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeAPIKeyPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, revokeApiKeyPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, revokeApiKeyPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39628,20 +38524,8 @@ func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39650,10 +38534,10 @@ func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.Se
 var revokeOtherSessionsPayloadImplementors = []string{"RevokeOtherSessionsPayload"}
 
 func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeOtherSessionsPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, revokeOtherSessionsPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, revokeOtherSessionsPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39667,20 +38551,8 @@ func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39689,10 +38561,10 @@ func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel
 var revokeSessionPayloadImplementors = []string{"RevokeSessionPayload"}
 
 func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeSessionPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, revokeSessionPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, revokeSessionPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39706,20 +38578,8 @@ func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -39727,11 +38587,17 @@ func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.S
 
 var roleImplementors = []string{"Role", "Node"}
 
-func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj *db.Role) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, roleImplementors)
+// plainFieldsOfRole are read from the object alone, and can't fail.
+var plainFieldsOfRole = map[string]bool{"applicationId": true, "createdAt": true, "customerId": true, "databaseId": true, "description": true, "id": true, "isOwner": true, "name": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj *db.Role) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, roleImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfRole, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39800,32 +38666,26 @@ func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var rotateApiKeySecretPayloadImplementors = []string{"RotateApiKeySecretPayload"}
 
-func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, rotateApiKeySecretPayloadImplementors)
+// plainFieldsOfRotateApiKeySecretPayload are read from the object alone, and can't fail.
+var plainFieldsOfRotateApiKeySecretPayload = map[string]bool{"clientId": true, "clientSecret": true, "graceEndsAt": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, rotateApiKeySecretPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfRotateApiKeySecretPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39854,32 +38714,26 @@ func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var rotateWebhookSecretPayloadImplementors = []string{"RotateWebhookSecretPayload"}
 
-func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RotateWebhookSecretPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, rotateWebhookSecretPayloadImplementors)
+// plainFieldsOfRotateWebhookSecretPayload are read from the object alone, and can't fail.
+var plainFieldsOfRotateWebhookSecretPayload = map[string]bool{"secret": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RotateWebhookSecretPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, rotateWebhookSecretPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfRotateWebhookSecretPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39898,32 +38752,26 @@ func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var runImplementors = []string{"Run", "Node", "SearchResult"}
 
-func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj *db.Run) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, runImplementors)
+// plainFieldsOfRun are read from the object alone, and can't fail.
+var plainFieldsOfRun = map[string]bool{"createdAt": true, "databaseId": true, "error": true, "finishedAt": true, "id": true, "input": true, "jobKey": true, "output": true, "status": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj *db.Run) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, runImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfRun, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -39992,32 +38840,20 @@ func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var runConnectionImplementors = []string{"RunConnection"}
 
 func (ec *executionContext) _RunConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Run]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, runConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, runConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40051,20 +38887,8 @@ func (ec *executionContext) _RunConnection(ctx context.Context, sel ast.Selectio
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40072,11 +38896,17 @@ func (ec *executionContext) _RunConnection(ctx context.Context, sel ast.Selectio
 
 var runEdgeImplementors = []string{"RunEdge"}
 
-func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Run]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, runEdgeImplementors)
+// plainFieldsOfRunEdge are read from the object alone, and can't fail.
+var plainFieldsOfRunEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Run]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, runEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfRunEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40095,32 +38925,26 @@ func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var runStepImplementors = []string{"RunStep"}
 
-func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, obj *db.RunStep) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, runStepImplementors)
+// plainFieldsOfRunStep are read from the object alone, and can't fail.
+var plainFieldsOfRunStep = map[string]bool{"durationMs": true, "error": true, "position": true, "result": true, "startedAt": true, "stepId": true, "type": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, obj *db.RunStep) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, runStepImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfRunStep, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40164,32 +38988,20 @@ func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var saveBillingPayloadImplementors = []string{"SaveBillingPayload"}
 
 func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SaveBillingPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, saveBillingPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, saveBillingPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40203,20 +39015,8 @@ func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40224,11 +39024,17 @@ func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.Sel
 
 var scimTokenImplementors = []string{"ScimToken", "Node"}
 
-func (ec *executionContext) _ScimToken(ctx context.Context, sel ast.SelectionSet, obj *db.ScimToken) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, scimTokenImplementors)
+// plainFieldsOfScimToken are read from the object alone, and can't fail.
+var plainFieldsOfScimToken = map[string]bool{"createdAt": true, "databaseId": true, "expiresAt": true, "id": true, "lastChangedAt": true, "lastUsedAt": true, "name": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _ScimToken(ctx context.Context, sel ast.SelectionSet, obj *db.ScimToken) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, scimTokenImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfScimToken, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40287,32 +39093,26 @@ func (ec *executionContext) _ScimToken(ctx context.Context, sel ast.SelectionSet
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var searchHitImplementors = []string{"SearchHit"}
 
-func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet, obj *search.Hit) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, searchHitImplementors)
+// plainFieldsOfSearchHit are read from the object alone, and can't fail.
+var plainFieldsOfSearchHit = map[string]bool{"content": true, "relevance": true, "similarity": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet, obj *search.Hit) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, searchHitImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfSearchHit, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40356,32 +39156,26 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var secretImplementors = []string{"Secret", "Node"}
 
-func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, obj *db.Secret) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, secretImplementors)
+// plainFieldsOfSecret are read from the object alone, and can't fail.
+var plainFieldsOfSecret = map[string]bool{"createdAt": true, "databaseId": true, "id": true, "name": true, "updatedAt": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, obj *db.Secret) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, secretImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfSecret, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40425,32 +39219,26 @@ func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, o
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var sessionImplementors = []string{"Session", "Node"}
 
-func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, obj *db.Session) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, sessionImplementors)
+// plainFieldsOfSession are read from the object alone, and can't fail.
+var plainFieldsOfSession = map[string]bool{"address": true, "createdAt": true, "databaseId": true, "id": true, "lastUsedAt": true, "userAgent": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, obj *db.Session) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, sessionImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfSession, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40494,32 +39282,20 @@ func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var setAccountDisabledPayloadImplementors = []string{"SetAccountDisabledPayload"}
 
 func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, setAccountDisabledPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, setAccountDisabledPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40533,20 +39309,8 @@ func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40555,10 +39319,10 @@ func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel 
 var setLimitsPayloadImplementors = []string{"SetLimitsPayload"}
 
 func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetLimitsPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, setLimitsPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, setLimitsPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40572,20 +39336,8 @@ func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.Selec
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40594,10 +39346,10 @@ func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.Selec
 var setPermissionDisabledPayloadImplementors = []string{"SetPermissionDisabledPayload"}
 
 func (ec *executionContext) _SetPermissionDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetPermissionDisabledPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, setPermissionDisabledPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, setPermissionDisabledPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40611,20 +39363,8 @@ func (ec *executionContext) _SetPermissionDisabledPayload(ctx context.Context, s
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40633,10 +39373,10 @@ func (ec *executionContext) _SetPermissionDisabledPayload(ctx context.Context, s
 var shareContextPayloadImplementors = []string{"ShareContextPayload"}
 
 func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ShareContextPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, shareContextPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, shareContextPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40650,20 +39390,8 @@ func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40671,11 +39399,17 @@ func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.Se
 
 var startRunPayloadImplementors = []string{"StartRunPayload"}
 
-func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.StartRunPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, startRunPayloadImplementors)
+// plainFieldsOfStartRunPayload are read from the object alone, and can't fail.
+var plainFieldsOfStartRunPayload = map[string]bool{"jobKey": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.StartRunPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, startRunPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfStartRunPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40694,29 +39428,18 @@ func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.Select
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var subscriptionImplementors = []string{"Subscription"}
 
 func (ec *executionContext) _Subscription(ctx context.Context, sel ast.SelectionSet) func(ctx context.Context) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, subscriptionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, subscriptionImplementors)
+	fields := shape.Fields
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Subscription",
 	})
@@ -40746,10 +39469,10 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 var suspendCustomerPayloadImplementors = []string{"SuspendCustomerPayload"}
 
 func (ec *executionContext) _SuspendCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SuspendCustomerPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40763,20 +39486,8 @@ func (ec *executionContext) _SuspendCustomerPayload(ctx context.Context, sel ast
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40785,10 +39496,10 @@ func (ec *executionContext) _SuspendCustomerPayload(ctx context.Context, sel ast
 var testWebhookDestinationPayloadImplementors = []string{"TestWebhookDestinationPayload"}
 
 func (ec *executionContext) _TestWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.TestWebhookDestinationPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, testWebhookDestinationPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, testWebhookDestinationPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40802,20 +39513,8 @@ func (ec *executionContext) _TestWebhookDestinationPayload(ctx context.Context, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40824,10 +39523,10 @@ func (ec *executionContext) _TestWebhookDestinationPayload(ctx context.Context, 
 var togglePermissionPayloadImplementors = []string{"TogglePermissionPayload"}
 
 func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.TogglePermissionPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, togglePermissionPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, togglePermissionPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40841,20 +39540,8 @@ func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel as
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40862,11 +39549,17 @@ func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel as
 
 var unlinkIdentityPayloadImplementors = []string{"UnlinkIdentityPayload"}
 
-func (ec *executionContext) _UnlinkIdentityPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UnlinkIdentityPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, unlinkIdentityPayloadImplementors)
+// plainFieldsOfUnlinkIdentityPayload are read from the object alone, and can't fail.
+var plainFieldsOfUnlinkIdentityPayload = map[string]bool{"deletedId": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _UnlinkIdentityPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UnlinkIdentityPayload) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, unlinkIdentityPayloadImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfUnlinkIdentityPayload, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40880,32 +39573,20 @@ func (ec *executionContext) _UnlinkIdentityPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var unpublishAgentPayloadImplementors = []string{"UnpublishAgentPayload"}
 
 func (ec *executionContext) _UnpublishAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UnpublishAgentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, unpublishAgentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, unpublishAgentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40919,20 +39600,8 @@ func (ec *executionContext) _UnpublishAgentPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40941,10 +39610,10 @@ func (ec *executionContext) _UnpublishAgentPayload(ctx context.Context, sel ast.
 var updateAgentPayloadImplementors = []string{"UpdateAgentPayload"}
 
 func (ec *executionContext) _UpdateAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateAgentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updateAgentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updateAgentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40958,20 +39627,8 @@ func (ec *executionContext) _UpdateAgentPayload(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -40980,10 +39637,10 @@ func (ec *executionContext) _UpdateAgentPayload(ctx context.Context, sel ast.Sel
 var updateContextPayloadImplementors = []string{"UpdateContextPayload"}
 
 func (ec *executionContext) _UpdateContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateContextPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updateContextPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updateContextPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -40997,20 +39654,8 @@ func (ec *executionContext) _UpdateContextPayload(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41019,10 +39664,10 @@ func (ec *executionContext) _UpdateContextPayload(ctx context.Context, sel ast.S
 var updateCustomerPayloadImplementors = []string{"UpdateCustomerPayload"}
 
 func (ec *executionContext) _UpdateCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateCustomerPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updateCustomerPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updateCustomerPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41036,20 +39681,8 @@ func (ec *executionContext) _UpdateCustomerPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41058,10 +39691,10 @@ func (ec *executionContext) _UpdateCustomerPayload(ctx context.Context, sel ast.
 var updateDocumentPayloadImplementors = []string{"UpdateDocumentPayload"}
 
 func (ec *executionContext) _UpdateDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateDocumentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updateDocumentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updateDocumentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41075,20 +39708,8 @@ func (ec *executionContext) _UpdateDocumentPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41097,10 +39718,10 @@ func (ec *executionContext) _UpdateDocumentPayload(ctx context.Context, sel ast.
 var updateIdentityProviderPayloadImplementors = []string{"UpdateIdentityProviderPayload"}
 
 func (ec *executionContext) _UpdateIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateIdentityProviderPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updateIdentityProviderPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updateIdentityProviderPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41114,20 +39735,8 @@ func (ec *executionContext) _UpdateIdentityProviderPayload(ctx context.Context, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41136,10 +39745,10 @@ func (ec *executionContext) _UpdateIdentityProviderPayload(ctx context.Context, 
 var updatePasskeyPayloadImplementors = []string{"UpdatePasskeyPayload"}
 
 func (ec *executionContext) _UpdatePasskeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdatePasskeyPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updatePasskeyPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updatePasskeyPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41153,20 +39762,8 @@ func (ec *executionContext) _UpdatePasskeyPayload(ctx context.Context, sel ast.S
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41175,10 +39772,10 @@ func (ec *executionContext) _UpdatePasskeyPayload(ctx context.Context, sel ast.S
 var updatePermissionPayloadImplementors = []string{"UpdatePermissionPayload"}
 
 func (ec *executionContext) _UpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdatePermissionPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updatePermissionPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updatePermissionPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41192,20 +39789,8 @@ func (ec *executionContext) _UpdatePermissionPayload(ctx context.Context, sel as
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41214,10 +39799,10 @@ func (ec *executionContext) _UpdatePermissionPayload(ctx context.Context, sel as
 var updateRolePayloadImplementors = []string{"UpdateRolePayload"}
 
 func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateRolePayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updateRolePayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updateRolePayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41231,20 +39816,8 @@ func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41253,10 +39826,10 @@ func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.Sele
 var updateSecretPayloadImplementors = []string{"UpdateSecretPayload"}
 
 func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateSecretPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updateSecretPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updateSecretPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41270,20 +39843,8 @@ func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41292,10 +39853,10 @@ func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.Se
 var updateUserPayloadImplementors = []string{"UpdateUserPayload"}
 
 func (ec *executionContext) _UpdateUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateUserPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updateUserPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updateUserPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41309,20 +39870,8 @@ func (ec *executionContext) _UpdateUserPayload(ctx context.Context, sel ast.Sele
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41331,10 +39880,10 @@ func (ec *executionContext) _UpdateUserPayload(ctx context.Context, sel ast.Sele
 var updateWebhookDestinationPayloadImplementors = []string{"UpdateWebhookDestinationPayload"}
 
 func (ec *executionContext) _UpdateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateWebhookDestinationPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, updateWebhookDestinationPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, updateWebhookDestinationPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41348,20 +39897,8 @@ func (ec *executionContext) _UpdateWebhookDestinationPayload(ctx context.Context
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41370,10 +39907,10 @@ func (ec *executionContext) _UpdateWebhookDestinationPayload(ctx context.Context
 var uploadDocumentPayloadImplementors = []string{"UploadDocumentPayload"}
 
 func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UploadDocumentPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, uploadDocumentPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, uploadDocumentPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41387,20 +39924,8 @@ func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41408,11 +39933,17 @@ func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.
 
 var usageImplementors = []string{"Usage"}
 
-func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, obj *db.Usage) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, usageImplementors)
+// plainFieldsOfUsage are read from the object alone, and can't fail.
+var plainFieldsOfUsage = map[string]bool{"limit": true, "name": true, "own": true, "used": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, obj *db.Usage) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, usageImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfUsage, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41446,32 +39977,26 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var userImplementors = []string{"User", "Node", "SearchResult"}
 
-func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *db.User) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, userImplementors)
+// plainFieldsOfUser are read from the object alone, and can't fail.
+var plainFieldsOfUser = map[string]bool{"createdAt": true, "databaseId": true, "email": true, "firstName": true, "hasPassword": true, "id": true, "lastName": true, "name": true, "otpMethod": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *db.User) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, userImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfUser, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41550,32 +40075,20 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var userConnectionImplementors = []string{"UserConnection"}
 
 func (ec *executionContext) _UserConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.User]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, userConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, userConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41609,20 +40122,8 @@ func (ec *executionContext) _UserConnection(ctx context.Context, sel ast.Selecti
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41630,11 +40131,17 @@ func (ec *executionContext) _UserConnection(ctx context.Context, sel ast.Selecti
 
 var userEdgeImplementors = []string{"UserEdge"}
 
-func (ec *executionContext) _UserEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.User]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, userEdgeImplementors)
+// plainFieldsOfUserEdge are read from the object alone, and can't fail.
+var plainFieldsOfUserEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _UserEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.User]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, userEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfUserEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41653,32 +40160,26 @@ func (ec *executionContext) _UserEdge(ctx context.Context, sel ast.SelectionSet,
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var userIdentityImplementors = []string{"UserIdentity", "Node"}
 
-func (ec *executionContext) _UserIdentity(ctx context.Context, sel ast.SelectionSet, obj *db.UserIdentity) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, userIdentityImplementors)
+// plainFieldsOfUserIdentity are read from the object alone, and can't fail.
+var plainFieldsOfUserIdentity = map[string]bool{"createdAt": true, "databaseId": true, "email": true, "id": true, "lastUsedAt": true, "subject": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _UserIdentity(ctx context.Context, sel ast.SelectionSet, obj *db.UserIdentity) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, userIdentityImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfUserIdentity, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41727,32 +40228,20 @@ func (ec *executionContext) _UserIdentity(ctx context.Context, sel ast.Selection
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var verifyIdentityDomainPayloadImplementors = []string{"VerifyIdentityDomainPayload"}
 
 func (ec *executionContext) _VerifyIdentityDomainPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.VerifyIdentityDomainPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, verifyIdentityDomainPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, verifyIdentityDomainPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41766,20 +40255,8 @@ func (ec *executionContext) _VerifyIdentityDomainPayload(ctx context.Context, se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -41787,11 +40264,17 @@ func (ec *executionContext) _VerifyIdentityDomainPayload(ctx context.Context, se
 
 var webhookAttemptImplementors = []string{"WebhookAttempt"}
 
-func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.SelectionSet, obj *db.Attempt) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, webhookAttemptImplementors)
+// plainFieldsOfWebhookAttempt are read from the object alone, and can't fail.
+var plainFieldsOfWebhookAttempt = map[string]bool{"at": true, "durationMs": true, "error": true, "httpStatus": true, "response": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.SelectionSet, obj *db.Attempt) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, webhookAttemptImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfWebhookAttempt, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41825,32 +40308,26 @@ func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.Selecti
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var webhookCatalogImplementors = []string{"WebhookCatalog"}
 
-func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WebhookCatalog) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, webhookCatalogImplementors)
+// plainFieldsOfWebhookCatalog are read from the object alone, and can't fail.
+var plainFieldsOfWebhookCatalog = map[string]bool{"version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WebhookCatalog) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, webhookCatalogImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfWebhookCatalog, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41869,32 +40346,26 @@ func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.Selecti
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node", "SearchResult"}
 
-func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.SelectionSet, obj *db.Delivery) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryImplementors)
+// plainFieldsOfWebhookDelivery are read from the object alone, and can't fail.
+var plainFieldsOfWebhookDelivery = map[string]bool{"attempts": true, "completedAt": true, "createdAt": true, "databaseId": true, "destinationId": true, "error": true, "eventId": true, "httpStatus": true, "id": true, "status": true, "test": true, "type": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.SelectionSet, obj *db.Delivery) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, webhookDeliveryImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfWebhookDelivery, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -41978,32 +40449,20 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var webhookDeliveryConnectionImplementors = []string{"WebhookDeliveryConnection"}
 
 func (ec *executionContext) _WebhookDeliveryConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, webhookDeliveryConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42037,20 +40496,8 @@ func (ec *executionContext) _WebhookDeliveryConnection(ctx context.Context, sel 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -42058,11 +40505,17 @@ func (ec *executionContext) _WebhookDeliveryConnection(ctx context.Context, sel 
 
 var webhookDeliveryEdgeImplementors = []string{"WebhookDeliveryEdge"}
 
-func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Delivery]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryEdgeImplementors)
+// plainFieldsOfWebhookDeliveryEdge are read from the object alone, and can't fail.
+var plainFieldsOfWebhookDeliveryEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Delivery]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, webhookDeliveryEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfWebhookDeliveryEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42081,32 +40534,26 @@ func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var webhookDestinationImplementors = []string{"WebhookDestination", "Node", "SearchResult"}
 
-func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.SelectionSet, obj *db.Destination) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationImplementors)
+// plainFieldsOfWebhookDestination are read from the object alone, and can't fail.
+var plainFieldsOfWebhookDestination = map[string]bool{"autoDisabledAt": true, "createdAt": true, "databaseId": true, "enabled": true, "failingSince": true, "id": true, "name": true, "signing": true, "url": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.SelectionSet, obj *db.Destination) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, webhookDestinationImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfWebhookDestination, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42180,32 +40627,20 @@ func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.Sel
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var webhookDestinationConnectionImplementors = []string{"WebhookDestinationConnection"}
 
 func (ec *executionContext) _WebhookDestinationConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Destination]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationConnectionImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, webhookDestinationConnectionImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42239,20 +40674,8 @@ func (ec *executionContext) _WebhookDestinationConnection(ctx context.Context, s
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -42260,11 +40683,17 @@ func (ec *executionContext) _WebhookDestinationConnection(ctx context.Context, s
 
 var webhookDestinationEdgeImplementors = []string{"WebhookDestinationEdge"}
 
-func (ec *executionContext) _WebhookDestinationEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Destination]) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationEdgeImplementors)
+// plainFieldsOfWebhookDestinationEdge are read from the object alone, and can't fail.
+var plainFieldsOfWebhookDestinationEdge = map[string]bool{"cursor": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _WebhookDestinationEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Destination]) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, webhookDestinationEdgeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfWebhookDestinationEdge, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42283,32 +40712,26 @@ func (ec *executionContext) _WebhookDestinationEdge(ctx context.Context, sel ast
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var webhookEventTypeImplementors = []string{"WebhookEventType"}
 
-func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.SelectionSet, obj *webhook.Entry) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, webhookEventTypeImplementors)
+// plainFieldsOfWebhookEventType are read from the object alone, and can't fail.
+var plainFieldsOfWebhookEventType = map[string]bool{"category": true, "description": true, "example": true, "schema": true, "type": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.SelectionSet, obj *webhook.Entry) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, webhookEventTypeImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfWebhookEventType, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42342,32 +40765,20 @@ func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.Selec
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var withdrawInvitationPayloadImplementors = []string{"WithdrawInvitationPayload"}
 
 func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WithdrawInvitationPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, withdrawInvitationPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, withdrawInvitationPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42381,20 +40792,8 @@ func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -42402,11 +40801,17 @@ func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel 
 
 var workQueueImplementors = []string{"WorkQueue"}
 
-func (ec *executionContext) _WorkQueue(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WorkQueue) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, workQueueImplementors)
+// plainFieldsOfWorkQueue are read from the object alone, and can't fail.
+var plainFieldsOfWorkQueue = map[string]bool{"name": true, "waiting": true, "waitingSince": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _WorkQueue(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WorkQueue) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, workQueueImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfWorkQueue, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42430,32 +40835,26 @@ func (ec *executionContext) _WorkQueue(ctx context.Context, sel ast.SelectionSet
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var workerImplementors = []string{"Worker"}
 
-func (ec *executionContext) _Worker(ctx context.Context, sel ast.SelectionSet, obj *roster.Worker) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, workerImplementors)
+// plainFieldsOfWorker are read from the object alone, and can't fail.
+var plainFieldsOfWorker = map[string]bool{"host": true, "pid": true, "seenAt": true, "startedAt": true, "version": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _Worker(ctx context.Context, sel ast.SelectionSet, obj *roster.Worker) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, workerImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfWorker, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42494,32 +40893,20 @@ func (ec *executionContext) _Worker(ctx context.Context, sel ast.SelectionSet, o
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var __DirectiveImplementors = []string{"__Directive"}
 
 func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionSet, obj *introspection.Directive) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, __DirectiveImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, __DirectiveImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42553,20 +40940,8 @@ func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionS
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -42575,10 +40950,10 @@ func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionS
 var __EnumValueImplementors = []string{"__EnumValue"}
 
 func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.EnumValue) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, __EnumValueImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, __EnumValueImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42607,20 +40982,8 @@ func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionS
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -42629,10 +40992,10 @@ func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionS
 var __FieldImplementors = []string{"__Field"}
 
 func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, obj *introspection.Field) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, __FieldImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, __FieldImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42671,20 +41034,8 @@ func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -42693,10 +41044,10 @@ func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, 
 var __InputValueImplementors = []string{"__InputValue"}
 
 func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.InputValue) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, __InputValueImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, __InputValueImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42735,20 +41086,8 @@ func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.Selection
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -42757,10 +41096,10 @@ func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.Selection
 var __SchemaImplementors = []string{"__Schema"}
 
 func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet, obj *introspection.Schema) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, __SchemaImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, __SchemaImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42799,20 +41138,8 @@ func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet,
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -42821,10 +41148,10 @@ func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet,
 var __TypeImplementors = []string{"__Type"}
 
 func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, obj *introspection.Type) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, __TypeImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, __TypeImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -42888,20 +41215,8 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out

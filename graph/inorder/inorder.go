@@ -3,7 +3,6 @@ package inorder
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -32,39 +31,6 @@ func MarshalSlice(ctx context.Context, length int, element func(ctx context.Cont
 		list[i] = element(current, i)
 	}
 	return list
-}
-
-// Collected are the fields of the selections of one operation, each of which is collected once.
-type Collected struct {
-	mu     sync.Mutex
-	fields map[selection][]graphql.CollectedField
-}
-
-// selection is the place of a selection, and of the types that it is collected for: both stay where they are while the
-// operation goes on.
-type selection struct {
-	of    *ast.Selection
-	count int
-	types *string
-}
-
-// Fields is graphql.CollectFields.
-func (c *Collected) Fields(oc *graphql.OperationContext, sel ast.SelectionSet, types []string) []graphql.CollectedField {
-	if len(sel) == 0 || len(types) == 0 {
-		return graphql.CollectFields(oc, sel, types)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := selection{&sel[0], len(sel), &types[0]}
-	fields, known := c.fields[at]
-	if !known {
-		if c.fields == nil {
-			c.fields = map[selection][]graphql.CollectedField{}
-		}
-		fields = graphql.CollectFields(oc, sel, types)
-		c.fields[at] = fields
-	}
-	return fields
 }
 
 // slow is from which time on the resolver of a field has a span of its own.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -144,15 +145,98 @@ func TestFieldsAreCollectedOnce(t *testing.T) {
 	}
 	sel := ast.SelectionSet{field("id"), &ast.InlineFragment{TypeCondition: "User", SelectionSet: ast.SelectionSet{field("email")}}}
 	customer, user := []string{"Customer", "Node"}, []string{"User", "Node"}
-	oc, c := &graphql.OperationContext{}, &inorder.Collected{}
+	oc, s := &graphql.OperationContext{}, &inorder.Shapes{}
 	for range 2 {
 		for _, types := range [][]string{customer, user} {
 			for _, of := range []ast.SelectionSet{sel, sel[:1], sel[1:], nil} {
-				got, want := c.Fields(oc, of, types), graphql.CollectFields(oc, of, types)
+				got, want := s.Of(oc, of, types).Fields, graphql.CollectFields(oc, of, types)
 				if !slices.EqualFunc(got, want, func(a, b graphql.CollectedField) bool { return a.Field == b.Field }) {
 					t.Errorf("of %v: %v, want %v", types, got, want)
 				}
 			}
 		}
+	}
+}
+
+// shapes has a selection of two members of a role, each of which is asked for twice.
+func shapes(t *testing.T, of ast.Operation) (*inorder.Shapes, *inorder.Shape) {
+	t.Helper()
+	field := func(name, alias string) *ast.Field {
+		return &ast.Field{Name: name, Alias: alias, ObjectDefinition: &ast.Definition{Name: "Role"}}
+	}
+	sel := ast.SelectionSet{field("id", "id"), field("name", "as"), field("id", "id"), field("name", "name")}
+	oc, s := &graphql.OperationContext{Operation: &ast.OperationDefinition{Operation: of}}, &inorder.Shapes{}
+	return s, s.Of(oc, sel, []string{"Role"})
+}
+
+func object(shape *inorder.Shape, id int, name string) *inorder.FieldSet {
+	set := inorder.NewFieldSet(shape)
+	for i, f := range shape.Fields {
+		if set.Values[i] = graphql.MarshalString(name); f.Name == "id" {
+			set.Values[i] = graphql.MarshalInt(id)
+		}
+	}
+	return set
+}
+
+// TestFieldSetIsGqlgens: objects of any number of members are written as gqlgen writes them.
+func TestFieldSetIsGqlgens(t *testing.T) {
+	for n := range 12 {
+		var sel ast.SelectionSet
+		for i := range n {
+			name := fmt.Sprintf("field%d", i%7) // some are asked for twice
+			sel = append(sel, &ast.Field{Name: name, Alias: name, ObjectDefinition: &ast.Definition{Name: "Role"}})
+		}
+		shape := (&inorder.Shapes{}).Of(&graphql.OperationContext{}, sel, []string{"Role"})
+		ours, theirs := inorder.NewFieldSet(shape), graphql.NewFieldSet(shape.Fields)
+		for i := range shape.Fields {
+			ours.Values[i], theirs.Values[i] = graphql.MarshalInt(i), graphql.MarshalInt(i)
+		}
+		if text(ours) != text(theirs) {
+			t.Errorf("%d members: %s, want %s", n, text(ours), text(theirs))
+		}
+	}
+}
+
+// TestPlainObjectsAreWrittenOnce: what was written of an object is kept for the next time, and for no other object and no other selection.
+func TestPlainObjectsAreWrittenOnce(t *testing.T) {
+	plain := map[string]bool{"id": true, "name": true}
+	rows := make([]struct{ id, more int }, 200)
+	write := func(s *inorder.Shapes, shape *inorder.Shape, fields map[string]bool) (keptOnes int) {
+		t.Helper()
+		for range 3 {
+			for i := range rows {
+				at := unsafe.Pointer(&rows[i])
+				want := object(shape, i, "Admin")
+				got := s.Kept(shape, fields, at)
+				if got == nil {
+					got = s.Keep(shape, at, want)
+				} else {
+					keptOnes++
+				}
+				if text(got) != text(want) {
+					t.Fatalf("%s, want %s", text(got), text(want))
+				}
+				if again := s.Kept(shape, fields, at); again != nil && text(again) != text(want) {
+					t.Fatalf("%s, want %s", text(again), text(want))
+				}
+			}
+		}
+		return keptOnes
+	}
+	s, shape := shapes(t, ast.Query)
+	if n := write(s, shape, plain); n == 0 {
+		t.Error("nothing was kept")
+	}
+	if n := write(s, shape, plain); n == 0 {
+		t.Error("nothing was kept")
+	}
+	other, of := shapes(t, ast.Query)
+	if n := write(other, of, map[string]bool{"id": true}); n > 0 {
+		t.Errorf("%d objects were kept with a member that is not plain", n)
+	}
+	changing, made := shapes(t, ast.Mutation)
+	if n := write(changing, made, plain); n > 0 {
+		t.Errorf("%d objects of a mutation were kept, which may have been changed meanwhile", n)
 	}
 }

@@ -1233,7 +1233,7 @@ type Customer struct {
 	Secrets []*Secret `json:"secrets,omitzero"`
 	// The company's secrets that `restoreSecret` can bring back, the one that was deleted last first; at most 200. Needs the right `agent.write`, with a token for `tenant` or `builder`.
 	DeletedSecrets []*Deleted `json:"deletedSecrets,omitzero"`
-	// Where the company's people sign in, by id; at most 20. A company that has no identity provider of its own inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`.
+	// Where the company's people sign in, by id; at most 20 of a company. A company that has no identity provider of its own that is enabled inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`.
 	IdentityProviders []*IdentityProvider `json:"identityProviders,omitzero"`
 	// The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`.
 	ScimTokens []*ScimToken `json:"scimTokens,omitzero"`

@@ -9,7 +9,7 @@ export function CopyText({ value, label }: { value: string; label?: string }) {
   const { copy, copied } = useClipboard();
   const Icon = copied ? IconCheck : IconCopy;
   return (
-    <Button variant="default" size="xs" leftSection={<Icon size={14} aria-hidden />} onClick={() => copy(value)} aria-live="polite">
+    <Button variant="default" size="xs" flex="none" leftSection={<Icon size={14} aria-hidden />} onClick={() => copy(value)} aria-live="polite">
       {copied ? text.ui.copied : (label ?? text.ui.copy)}
     </Button>
   );

@@ -27,6 +27,7 @@ export const session: Text["session"] = {
   wrongPasskey: "Dieser Passkey ist hier nicht bekannt, oder seine Antwort wurde nicht angenommen",
   passkeyGivenUp: "Von Ihrem Gerät ist nichts gekommen. Versuchen Sie es noch einmal.",
   passkeyHere: "Dieses Gerät hat schon einen Passkey von Ihnen.",
+  passkeyElsewhere: "Unter dieser Adresse gibt es keine Passkeys. Öffnen Sie die Plattform unter ihrem Namen; auf Ihrem eigenen Rechner ist das localhost.",
   usePassword: "Mit Passwort anmelden",
   ssoFailed: "Die Anmeldung bei Ihrer Firma hat nicht geklappt. Versuchen Sie es noch einmal.",
   sso: {

@@ -26,6 +26,7 @@ export const session = {
   wrongPasskey: "This passkey is not known here, or its answer was not taken",
   passkeyGivenUp: "Nothing has come from your device. Try it again.",
   passkeyHere: "This device has a passkey of yours already.",
+  passkeyElsewhere: "Passkeys don’t work at this address. Open the platform by its name; on your own machine that is localhost.",
   usePassword: "Use your password",
   ssoFailed: "The sign-in at your company has not worked. Try it again.",
   sso: {

@@ -1,1 +1,0 @@
-import{I as e}from"./index-xDWD6E2D.js";async function t(t,{session:n}){try{return await t()}catch(t){throw t instanceof DOMException?new e(`BAD_REQUEST`,t.name===`InvalidStateError`?n.passkeyHere:n.passkeyGivenUp,{cause:t}):t}}export{t};

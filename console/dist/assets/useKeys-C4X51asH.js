@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DXhb8w9e.js";import{i as t}from"./keys.gql-Dp5uSZSG.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

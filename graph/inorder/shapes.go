@@ -1,0 +1,219 @@
+package inorder
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// Shapes are those of the selections of one operation, each of which is looked at once.
+type Shapes struct {
+	mu sync.Mutex
+	of map[selection]*Shape
+	// written is how many objects could have been kept; from many on they are.
+	written int
+	kept    []kept
+}
+
+// selection is the place of a selection, and of the types that it is collected for: both stay where they are while the
+// operation goes on.
+type selection struct {
+	of    *ast.Selection
+	count int
+	types *string
+}
+
+// Shape is what a selection is of objects of some types.
+type Shape struct {
+	Fields []graphql.CollectedField
+	// number is how many shapes the operation had before.
+	number int
+	// heads stand before the value of each field; there is none for what is selected twice.
+	heads [][]byte
+	// reads: the operation changes nothing, so that an object is written alike wherever it stands in it.
+	reads bool
+	plain plainness
+}
+
+// plainness tells whether all that is selected of a type is plain.
+type plainness int
+
+const (
+	unknown plainness = iota
+	plain
+	notPlain
+)
+
+// Of gives the shape of a selection, whose fields are those of graphql.CollectFields.
+func (s *Shapes) Of(oc *graphql.OperationContext, sel ast.SelectionSet, types []string) *Shape {
+	if len(sel) == 0 || len(types) == 0 {
+		return shapeOf(oc, sel, types)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := selection{&sel[0], len(sel), &types[0]}
+	shape, known := s.of[at]
+	if !known {
+		if s.of == nil {
+			s.of = map[selection]*Shape{}
+		}
+		shape = shapeOf(oc, sel, types)
+		shape.number = len(s.of)
+		s.of[at] = shape
+	}
+	return shape
+}
+
+func shapeOf(oc *graphql.OperationContext, sel ast.SelectionSet, types []string) *Shape {
+	s := &Shape{Fields: graphql.CollectFields(oc, sel, types), reads: oc.Operation != nil && oc.Operation.Operation == ast.Query}
+	s.heads = headsOf(s.Fields)
+	return s
+}
+
+// headsOf gives what stands before the value of each field, all in one piece of memory: a name needs no escapes.
+func headsOf(fields []graphql.CollectedField) [][]byte {
+	size := 0
+	for _, f := range fields {
+		size += len(`{"":`) + len(f.Alias)
+	}
+	heads, room, begin := make([][]byte, len(fields)), make([]byte, 0, size), byte('{')
+	for i, f := range fields {
+		if slices.ContainsFunc(fields[:i], func(other graphql.CollectedField) bool { return other.Alias == f.Alias }) {
+			continue
+		}
+		from := len(room)
+		room = append(append(append(room, begin, '"'), f.Alias...), '"', ':')
+		heads[i], begin = room[from:len(room):len(room)], ','
+	}
+	return heads
+}
+
+// FieldSet is graphql.FieldSet for fields that are resolved in order, and its heads are made once for all objects of a shape.
+type FieldSet struct {
+	shape  *Shape
+	Values []graphql.Marshaler
+	// Invalids is how many values are missing that may not be.
+	Invalids uint32
+}
+
+// NewFieldSet is graphql.NewFieldSet. The values of few fields are one piece of memory with it.
+func NewFieldSet(s *Shape) *FieldSet {
+	n := len(s.Fields)
+	switch {
+	case n <= 2:
+		few := &struct {
+			FieldSet
+			values [2]graphql.Marshaler
+		}{FieldSet: FieldSet{shape: s}}
+		few.Values = few.values[:n]
+		return &few.FieldSet
+	case n <= 5:
+		some := &struct {
+			FieldSet
+			values [5]graphql.Marshaler
+		}{FieldSet: FieldSet{shape: s}}
+		some.Values = some.values[:n]
+		return &some.FieldSet
+	}
+	return &FieldSet{shape: s, Values: make([]graphql.Marshaler, n)}
+}
+
+// MarshalGQL implements graphql.Marshaler.
+func (f *FieldSet) MarshalGQL(w io.Writer) {
+	if len(f.Values) == 0 {
+		_, _ = io.WriteString(w, "{}")
+		return
+	}
+	for i, head := range f.shape.heads {
+		if head != nil {
+			_, _ = w.Write(head)
+			f.Values[i].MarshalGQL(w)
+		}
+	}
+	_, _ = w.Write(closed)
+}
+
+var closed = []byte("}")
+
+// What is plain is kept from so many objects on, in so many places: an object that comes up again is mostly one of the latest.
+const (
+	manyObjects = 32
+	places      = 256
+)
+
+// kept is how an object is written by a shape.
+type kept struct {
+	shape *Shape
+	of    unsafe.Pointer
+	value graphql.Marshaler
+}
+
+// Kept gives how an object was written before, where all that is selected of it is plain: such a field is read from the object alone,
+// and can't fail. In a list of permissions the same role is written for each of them. nil: it was not, or is no longer kept.
+func (s *Shapes) Kept(shape *Shape, plainFields map[string]bool, of unsafe.Pointer) graphql.Marshaler {
+	if !shape.reads {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !shape.isPlain(plainFields) {
+		return nil
+	}
+	if s.written++; s.written < manyObjects {
+		return nil
+	}
+	if s.kept == nil {
+		s.kept = make([]kept, places)
+	}
+	at := s.place(shape, of)
+	if at.shape != shape || at.of != of {
+		return nil
+	}
+	if set, is := at.value.(*FieldSet); is {
+		var b bytes.Buffer
+		set.MarshalGQL(&b)
+		at.value = written(b.Bytes())
+	}
+	return at.value
+}
+
+// Keep keeps how an object is written, if Kept is to know of it.
+func (s *Shapes) Keep(shape *Shape, of unsafe.Pointer, value *FieldSet) graphql.Marshaler {
+	if shape.reads {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if shape.plain == plain && s.kept != nil {
+			*s.place(shape, of) = kept{shape, of, value}
+		}
+	}
+	return value
+}
+
+// place is where an object is kept: others are, too, and the last one stays.
+func (s *Shapes) place(shape *Shape, of unsafe.Pointer) *kept {
+	const line = 16 // most objects are longer
+	n := uintptr(of)/line + uintptr(shape.number)*31
+	return &s.kept[(n^n>>8)%places]
+}
+
+func (s *Shape) isPlain(fields map[string]bool) bool {
+	if s.plain == unknown {
+		s.plain = plain
+		for _, f := range s.Fields {
+			if f.Name != "__typename" && !fields[f.Name] {
+				s.plain = notPlain
+			}
+		}
+	}
+	return s.plain == plain
+}
+
+type written []byte
+
+// MarshalGQL implements graphql.Marshaler.
+func (b written) MarshalGQL(w io.Writer) { _, _ = w.Write(b) }
