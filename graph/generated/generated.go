@@ -32768,10 +32768,10 @@ func (ec *executionContext) _CancelCustomerImportPayload(ctx context.Context, se
 var cancelReprocessingPayloadImplementors = []string{"CancelReprocessingPayload"}
 
 func (ec *executionContext) _CancelReprocessingPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CancelReprocessingPayload) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, cancelReprocessingPayloadImplementors)
+	shape := ec.shapes.Of(ec.OperationContext, sel, cancelReprocessingPayloadImplementors)
+	fields := shape.Fields
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -32785,20 +32785,8 @@ func (ec *executionContext) _CancelReprocessingPayload(ctx context.Context, sel 
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
 	}
 
 	return out
@@ -33524,11 +33512,17 @@ func (ec *executionContext) _ContextQueryEdge(ctx context.Context, sel ast.Selec
 
 var contextReprocessingImplementors = []string{"ContextReprocessing"}
 
-func (ec *executionContext) _ContextReprocessing(ctx context.Context, sel ast.SelectionSet, obj *db.ContextReprocessing) graphql.Marshaler {
-	fields := ec.collected.Fields(ec.OperationContext, sel, contextReprocessingImplementors)
+// plainFieldsOfContextReprocessing are read from the object alone, and can't fail.
+var plainFieldsOfContextReprocessing = map[string]bool{"documents": true, "done": true, "endedAt": true, "progress": true, "startedAt": true, "status": true}
 
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
+func (ec *executionContext) _ContextReprocessing(ctx context.Context, sel ast.SelectionSet, obj *db.ContextReprocessing) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, contextReprocessingImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfContextReprocessing, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
@@ -33567,23 +33561,11 @@ func (ec *executionContext) _ContextReprocessing(ctx context.Context, sel ast.Se
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
 	if out.Invalids > 0 {
 		return graphql.Null
 	}
 
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
-
-	for label, dfs := range deferred {
-		ec.ProcessDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
 var contextToolImplementors = []string{"ContextTool"}
