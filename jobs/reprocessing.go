@@ -7,13 +7,13 @@ import (
 	"canopy/outbox"
 )
 
-// reprocessEvery is how often it is looked for contexts whose next documents have their turn.
-const reprocessEvery = time.Second
+// turnsEvery is how often it is looked for contexts whose next documents have their turn.
+const turnsEvery = time.Second
 
 // reprocessContexts has the documents of contexts that are processed anew have their turns, until ctx ends. Any number of workers may do so:
 // what each has begun is one transaction, and whoever ends leaves the rest to the others.
 func (w *Worker) reprocessContexts(ctx context.Context) {
-	tick := time.NewTicker(reprocessEvery)
+	tick := time.NewTicker(turnsEvery)
 	defer tick.Stop()
 	for {
 		if err := w.ReprocessDue(ctx); err != nil && ctx.Err() == nil {

@@ -101,15 +101,20 @@ func (e *Engine) openCopy(ctx context.Context, row *db.Context, held pgvector.St
 	return m, err
 }
 
-// within asks something of the database, and waits no longer than patience. Whoever is asked may be gone without a word: the connection is then left to its
-// own deadline, which is a long one.
+// within asks something of the database, and waits no longer than patience.
 func within[T any](ctx context.Context, patience time.Duration, ask func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return await(ctx, ask)
+}
+
+// await asks something of the database, and waits no longer than ctx. Whoever is asked may be gone without a word: the connection is then left to its own
+// deadline, which is a long one.
+func await[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
 	type answer struct {
 		out T
 		err error
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	told := make(chan answer, 1)
 	go func() {
 		out, err := ask(ctx)
@@ -207,7 +212,7 @@ func (m *copied) ask(ctx context.Context, ask pgvector.Ask) (found pgvector.Foun
 		}
 		defer c.asks.Leave(branch)
 	}
-	found, err = within(waiting, m.left, func(ctx context.Context) (pgvector.Found, error) { return c.store.Search(ctx, ask) })
+	found, err = await(waiting, func(ctx context.Context) (pgvector.Found, error) { return c.store.Search(ctx, ask) })
 	if err != nil {
 		c.failed(ctx, m.row.ID, err, false)
 		return found, fmt.Errorf("%w: %w", errCopy, err)

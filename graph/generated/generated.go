@@ -2716,6 +2716,12 @@ type RunStep {
   stepId: String!
   "set, search, ask, chat, http or fail."
   type: String!
+  """
+  What the step was given once its expressions were evaluated, kept also where it failed. In place of secrets stand their names; texts are cut where
+  the whole is longer than 64 KiB. Null for a set step, whose result it is; where the condition was false, an expression failed, or cutting is not enough;
+  and for steps from before this was kept.
+  """
+  input: JSON
   "What the step gave; null when its condition was false, or it failed."
   result: JSON
   "Why the step failed."
@@ -20589,6 +20595,10 @@ func (ec *executionContext) _RunStep_type(ctx context.Context, field graphql.Col
 	return scalar.MarshalStringAt(&obj.Type)
 }
 
+func (ec *executionContext) _RunStep_input(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.InputJSON())
+}
+
 func (ec *executionContext) _RunStep_result(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
 	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ResultJSON())
 }
@@ -36145,7 +36155,7 @@ func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, 
 var runStepImplementors = []string{"RunStep"}
 
 // plainFieldsOfRunStep are read from the object alone, and can't fail.
-var plainFieldsOfRunStep = map[string]bool{"durationMs": true, "error": true, "position": true, "result": true, "startedAt": true, "stepId": true, "type": true}
+var plainFieldsOfRunStep = map[string]bool{"durationMs": true, "error": true, "input": true, "position": true, "result": true, "startedAt": true, "stepId": true, "type": true}
 
 func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, obj *db.RunStep) graphql.Marshaler {
 	shape := ec.shapes.Of(ec.OperationContext, sel, runStepImplementors)
@@ -36172,6 +36182,11 @@ func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, 
 		case "type":
 			out.Values[i] = ec._RunStep_type(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "input":
+			out.Values[i] = ec._RunStep_input(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "result":
