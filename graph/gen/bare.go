@@ -16,6 +16,17 @@ var (
 		`\t\tfunc\(ctx context\.Context, field graphql\.CollectedField\) \(\*graphql\.FieldContext, error\) \{\n\t\t\treturn ec\.(fieldContext_\w+)\(ctx, field\)\n\t\t\},\n`)
 )
 
+// arguments are read in the context of a field that has any.
+var arguments = regexp.MustCompile(`ec\.field_(\w+)_args\(ctx, field\.ArgumentMap\(ec\.Variables\)\)`)
+
+// readOnce has the arguments of a field read once for a query.
+func readOnce(code []byte) ([]byte, error) {
+	if !arguments.Match(code) {
+		return nil, fmt.Errorf("there is no %s: has gqlgen changed?", arguments)
+	}
+	return arguments.ReplaceAll(code, []byte(`ec.shapes.Args(ec.OperationContext, field.Field, "$1", func() (map[string]any, error) { return $0 })`)), nil
+}
+
 // bare has fields without arguments resolved so.
 func bare(code []byte) ([]byte, error) {
 	contexts := map[string]string{}

@@ -8986,7 +8986,9 @@ func (ec *executionContext) fieldContext_Account_permissions(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Account_permissions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Account_permissions", func() (map[string]any, error) {
+		return ec.field_Account_permissions_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -9027,7 +9029,9 @@ func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, f
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Account_contexts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Account_contexts", func() (map[string]any, error) {
+		return ec.field_Account_contexts_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -9068,7 +9072,9 @@ func (ec *executionContext) fieldContext_Account_agents(ctx context.Context, fie
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Account_agents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Account_agents", func() (map[string]any, error) {
+		return ec.field_Account_agents_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -9307,7 +9313,9 @@ func (ec *executionContext) fieldContext_Agent_revisions(ctx context.Context, fi
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Agent_revisions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Agent_revisions", func() (map[string]any, error) {
+		return ec.field_Agent_revisions_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -9348,7 +9356,7 @@ func (ec *executionContext) fieldContext_Agent_runs(ctx context.Context, field g
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Agent_runs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Agent_runs", func() (map[string]any, error) { return ec.field_Agent_runs_args(ctx, field.ArgumentMap(ec.Variables)) }); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -10886,7 +10894,9 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Context_documents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Context_documents", func() (map[string]any, error) {
+		return ec.field_Context_documents_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -10945,7 +10955,9 @@ func (ec *executionContext) fieldContext_Context_queries(ctx context.Context, fi
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Context_queries_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Context_queries", func() (map[string]any, error) {
+		return ec.field_Context_queries_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -11936,7 +11948,9 @@ func (ec *executionContext) fieldContext_Customer_children(ctx context.Context, 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Customer_children_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Customer_children", func() (map[string]any, error) {
+		return ec.field_Customer_children_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -11977,7 +11991,9 @@ func (ec *executionContext) fieldContext_Customer_descendants(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Customer_descendants_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Customer_descendants", func() (map[string]any, error) {
+		return ec.field_Customer_descendants_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -12018,7 +12034,9 @@ func (ec *executionContext) fieldContext_Customer_users(ctx context.Context, fie
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Customer_users_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Customer_users", func() (map[string]any, error) {
+		return ec.field_Customer_users_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -12059,7 +12077,9 @@ func (ec *executionContext) fieldContext_Customer_accounts(ctx context.Context, 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Customer_accounts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Customer_accounts", func() (map[string]any, error) {
+		return ec.field_Customer_accounts_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -12136,7 +12156,9 @@ func (ec *executionContext) fieldContext_Customer_apiKeys(ctx context.Context, f
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Customer_apiKeys_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Customer_apiKeys", func() (map[string]any, error) {
+		return ec.field_Customer_apiKeys_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -12177,7 +12199,9 @@ func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Customer_contexts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Customer_contexts", func() (map[string]any, error) {
+		return ec.field_Customer_contexts_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -12218,7 +12242,9 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Customer_agents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Customer_agents", func() (map[string]any, error) {
+		return ec.field_Customer_agents_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -12349,7 +12375,9 @@ func (ec *executionContext) fieldContext_Customer_identityProviders(ctx context.
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Customer_identityProviders_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Customer_identityProviders", func() (map[string]any, error) {
+		return ec.field_Customer_identityProviders_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -12408,7 +12436,9 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Customer_webhookDestinations_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Customer_webhookDestinations", func() (map[string]any, error) {
+		return ec.field_Customer_webhookDestinations_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -13195,7 +13225,9 @@ func (ec *executionContext) fieldContext_Document_chunks(ctx context.Context, fi
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Document_chunks_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Document_chunks", func() (map[string]any, error) {
+		return ec.field_Document_chunks_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14042,7 +14074,9 @@ func (ec *executionContext) fieldContext_Mutation_createCustomer(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createCustomer", func() (map[string]any, error) {
+		return ec.field_Mutation_createCustomer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14083,7 +14117,9 @@ func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updateCustomer", func() (map[string]any, error) {
+		return ec.field_Mutation_updateCustomer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14124,7 +14160,9 @@ func (ec *executionContext) fieldContext_Mutation_moveCustomer(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_moveCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_moveCustomer", func() (map[string]any, error) {
+		return ec.field_Mutation_moveCustomer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14165,7 +14203,9 @@ func (ec *executionContext) fieldContext_Mutation_suspendCustomer(ctx context.Co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_suspendCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_suspendCustomer", func() (map[string]any, error) {
+		return ec.field_Mutation_suspendCustomer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14206,7 +14246,9 @@ func (ec *executionContext) fieldContext_Mutation_deleteCustomer(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deleteCustomer", func() (map[string]any, error) {
+		return ec.field_Mutation_deleteCustomer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14247,7 +14289,9 @@ func (ec *executionContext) fieldContext_Mutation_restoreCustomer(ctx context.Co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_restoreCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_restoreCustomer", func() (map[string]any, error) {
+		return ec.field_Mutation_restoreCustomer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14288,7 +14332,9 @@ func (ec *executionContext) fieldContext_Mutation_resumeCustomer(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_resumeCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_resumeCustomer", func() (map[string]any, error) {
+		return ec.field_Mutation_resumeCustomer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14329,7 +14375,9 @@ func (ec *executionContext) fieldContext_Mutation_exportCustomer(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_exportCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_exportCustomer", func() (map[string]any, error) {
+		return ec.field_Mutation_exportCustomer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14370,7 +14418,9 @@ func (ec *executionContext) fieldContext_Mutation_importCustomer(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_importCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_importCustomer", func() (map[string]any, error) {
+		return ec.field_Mutation_importCustomer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14411,7 +14461,9 @@ func (ec *executionContext) fieldContext_Mutation_cancelCustomerImport(ctx conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_cancelCustomerImport_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_cancelCustomerImport", func() (map[string]any, error) {
+		return ec.field_Mutation_cancelCustomerImport_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14452,7 +14504,9 @@ func (ec *executionContext) fieldContext_Mutation_setLimits(ctx context.Context,
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_setLimits_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_setLimits", func() (map[string]any, error) {
+		return ec.field_Mutation_setLimits_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14493,7 +14547,9 @@ func (ec *executionContext) fieldContext_Mutation_saveBilling(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_saveBilling_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_saveBilling", func() (map[string]any, error) {
+		return ec.field_Mutation_saveBilling_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14534,7 +14590,9 @@ func (ec *executionContext) fieldContext_Mutation_createUser(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createUser", func() (map[string]any, error) {
+		return ec.field_Mutation_createUser_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14575,7 +14633,9 @@ func (ec *executionContext) fieldContext_Mutation_createUsers(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createUsers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createUsers", func() (map[string]any, error) {
+		return ec.field_Mutation_createUsers_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14616,7 +14676,9 @@ func (ec *executionContext) fieldContext_Mutation_removeUsers(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_removeUsers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_removeUsers", func() (map[string]any, error) {
+		return ec.field_Mutation_removeUsers_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14657,7 +14719,9 @@ func (ec *executionContext) fieldContext_Mutation_createPermissions(ctx context.
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createPermissions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createPermissions", func() (map[string]any, error) {
+		return ec.field_Mutation_createPermissions_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14698,7 +14762,9 @@ func (ec *executionContext) fieldContext_Mutation_resendInvitation(ctx context.C
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_resendInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_resendInvitation", func() (map[string]any, error) {
+		return ec.field_Mutation_resendInvitation_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14739,7 +14805,9 @@ func (ec *executionContext) fieldContext_Mutation_withdrawInvitation(ctx context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_withdrawInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_withdrawInvitation", func() (map[string]any, error) {
+		return ec.field_Mutation_withdrawInvitation_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14780,7 +14848,9 @@ func (ec *executionContext) fieldContext_Mutation_acceptInvitation(ctx context.C
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_acceptInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_acceptInvitation", func() (map[string]any, error) {
+		return ec.field_Mutation_acceptInvitation_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14821,7 +14891,9 @@ func (ec *executionContext) fieldContext_Mutation_declineInvitation(ctx context.
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_declineInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_declineInvitation", func() (map[string]any, error) {
+		return ec.field_Mutation_declineInvitation_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14862,7 +14934,9 @@ func (ec *executionContext) fieldContext_Mutation_createPermission(ctx context.C
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createPermission_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createPermission", func() (map[string]any, error) {
+		return ec.field_Mutation_createPermission_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14903,7 +14977,9 @@ func (ec *executionContext) fieldContext_Mutation_updatePermission(ctx context.C
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updatePermission_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updatePermission", func() (map[string]any, error) {
+		return ec.field_Mutation_updatePermission_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14944,7 +15020,9 @@ func (ec *executionContext) fieldContext_Mutation_togglePermission(ctx context.C
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_togglePermission_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_togglePermission", func() (map[string]any, error) {
+		return ec.field_Mutation_togglePermission_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -14985,7 +15063,9 @@ func (ec *executionContext) fieldContext_Mutation_setPermissionDisabled(ctx cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_setPermissionDisabled_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_setPermissionDisabled", func() (map[string]any, error) {
+		return ec.field_Mutation_setPermissionDisabled_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15026,7 +15106,9 @@ func (ec *executionContext) fieldContext_Mutation_deletePermission(ctx context.C
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deletePermission_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deletePermission", func() (map[string]any, error) {
+		return ec.field_Mutation_deletePermission_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15067,7 +15149,9 @@ func (ec *executionContext) fieldContext_Mutation_createApiKey(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createApiKey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createApiKey", func() (map[string]any, error) {
+		return ec.field_Mutation_createApiKey_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15108,7 +15192,9 @@ func (ec *executionContext) fieldContext_Mutation_rotateApiKeySecret(ctx context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_rotateApiKeySecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_rotateApiKeySecret", func() (map[string]any, error) {
+		return ec.field_Mutation_rotateApiKeySecret_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15149,7 +15235,9 @@ func (ec *executionContext) fieldContext_Mutation_revokeApiKey(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_revokeApiKey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_revokeApiKey", func() (map[string]any, error) {
+		return ec.field_Mutation_revokeApiKey_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15190,7 +15278,9 @@ func (ec *executionContext) fieldContext_Mutation_createRole(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createRole_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createRole", func() (map[string]any, error) {
+		return ec.field_Mutation_createRole_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15231,7 +15321,9 @@ func (ec *executionContext) fieldContext_Mutation_updateRole(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateRole_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updateRole", func() (map[string]any, error) {
+		return ec.field_Mutation_updateRole_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15272,7 +15364,9 @@ func (ec *executionContext) fieldContext_Mutation_deleteRole(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteRole_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deleteRole", func() (map[string]any, error) {
+		return ec.field_Mutation_deleteRole_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15313,7 +15407,9 @@ func (ec *executionContext) fieldContext_Mutation_updateUser(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updateUser", func() (map[string]any, error) {
+		return ec.field_Mutation_updateUser_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15354,7 +15450,9 @@ func (ec *executionContext) fieldContext_Mutation_removeUser(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_removeUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_removeUser", func() (map[string]any, error) {
+		return ec.field_Mutation_removeUser_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15395,7 +15493,9 @@ func (ec *executionContext) fieldContext_Mutation_leaveCustomer(ctx context.Cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_leaveCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_leaveCustomer", func() (map[string]any, error) {
+		return ec.field_Mutation_leaveCustomer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15436,7 +15536,9 @@ func (ec *executionContext) fieldContext_Mutation_eraseUser(ctx context.Context,
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_eraseUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_eraseUser", func() (map[string]any, error) {
+		return ec.field_Mutation_eraseUser_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15477,7 +15579,9 @@ func (ec *executionContext) fieldContext_Mutation_setAccountDisabled(ctx context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_setAccountDisabled_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_setAccountDisabled", func() (map[string]any, error) {
+		return ec.field_Mutation_setAccountDisabled_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15518,7 +15622,9 @@ func (ec *executionContext) fieldContext_Mutation_enableTotp(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_enableTotp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_enableTotp", func() (map[string]any, error) {
+		return ec.field_Mutation_enableTotp_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15559,7 +15665,9 @@ func (ec *executionContext) fieldContext_Mutation_confirmTotp(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_confirmTotp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_confirmTotp", func() (map[string]any, error) {
+		return ec.field_Mutation_confirmTotp_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15600,7 +15708,9 @@ func (ec *executionContext) fieldContext_Mutation_regenerateRecoveryCodes(ctx co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_regenerateRecoveryCodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_regenerateRecoveryCodes", func() (map[string]any, error) {
+		return ec.field_Mutation_regenerateRecoveryCodes_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15641,7 +15751,9 @@ func (ec *executionContext) fieldContext_Mutation_beginPasskey(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_beginPasskey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_beginPasskey", func() (map[string]any, error) {
+		return ec.field_Mutation_beginPasskey_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15682,7 +15794,9 @@ func (ec *executionContext) fieldContext_Mutation_createPasskey(ctx context.Cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createPasskey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createPasskey", func() (map[string]any, error) {
+		return ec.field_Mutation_createPasskey_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15723,7 +15837,9 @@ func (ec *executionContext) fieldContext_Mutation_updatePasskey(ctx context.Cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updatePasskey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updatePasskey", func() (map[string]any, error) {
+		return ec.field_Mutation_updatePasskey_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15764,7 +15880,9 @@ func (ec *executionContext) fieldContext_Mutation_deletePasskey(ctx context.Cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deletePasskey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deletePasskey", func() (map[string]any, error) {
+		return ec.field_Mutation_deletePasskey_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15805,7 +15923,9 @@ func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_disableTotp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_disableTotp", func() (map[string]any, error) {
+		return ec.field_Mutation_disableTotp_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15846,7 +15966,9 @@ func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_changePassword_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_changePassword", func() (map[string]any, error) {
+		return ec.field_Mutation_changePassword_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15887,7 +16009,9 @@ func (ec *executionContext) fieldContext_Mutation_requestEmailChange(ctx context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_requestEmailChange_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_requestEmailChange", func() (map[string]any, error) {
+		return ec.field_Mutation_requestEmailChange_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15928,7 +16052,9 @@ func (ec *executionContext) fieldContext_Mutation_revokeSession(ctx context.Cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_revokeSession_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_revokeSession", func() (map[string]any, error) {
+		return ec.field_Mutation_revokeSession_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15969,7 +16095,9 @@ func (ec *executionContext) fieldContext_Mutation_revokeOtherSessions(ctx contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_revokeOtherSessions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_revokeOtherSessions", func() (map[string]any, error) {
+		return ec.field_Mutation_revokeOtherSessions_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16010,7 +16138,9 @@ func (ec *executionContext) fieldContext_Mutation_createContext(ctx context.Cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createContext", func() (map[string]any, error) {
+		return ec.field_Mutation_createContext_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16051,7 +16181,9 @@ func (ec *executionContext) fieldContext_Mutation_updateContext(ctx context.Cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updateContext", func() (map[string]any, error) {
+		return ec.field_Mutation_updateContext_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16092,7 +16224,9 @@ func (ec *executionContext) fieldContext_Mutation_deleteContext(ctx context.Cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deleteContext", func() (map[string]any, error) {
+		return ec.field_Mutation_deleteContext_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16133,7 +16267,9 @@ func (ec *executionContext) fieldContext_Mutation_restoreContext(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_restoreContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_restoreContext", func() (map[string]any, error) {
+		return ec.field_Mutation_restoreContext_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16174,7 +16310,9 @@ func (ec *executionContext) fieldContext_Mutation_shareContext(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_shareContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_shareContext", func() (map[string]any, error) {
+		return ec.field_Mutation_shareContext_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16215,7 +16353,9 @@ func (ec *executionContext) fieldContext_Mutation_uploadDocument(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_uploadDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_uploadDocument", func() (map[string]any, error) {
+		return ec.field_Mutation_uploadDocument_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16256,7 +16396,9 @@ func (ec *executionContext) fieldContext_Mutation_updateDocument(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updateDocument", func() (map[string]any, error) {
+		return ec.field_Mutation_updateDocument_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16297,7 +16439,9 @@ func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deleteDocument", func() (map[string]any, error) {
+		return ec.field_Mutation_deleteDocument_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16338,7 +16482,9 @@ func (ec *executionContext) fieldContext_Mutation_restoreDocument(ctx context.Co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_restoreDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_restoreDocument", func() (map[string]any, error) {
+		return ec.field_Mutation_restoreDocument_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16379,7 +16525,9 @@ func (ec *executionContext) fieldContext_Mutation_reprocessDocument(ctx context.
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_reprocessDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_reprocessDocument", func() (map[string]any, error) {
+		return ec.field_Mutation_reprocessDocument_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16420,7 +16568,9 @@ func (ec *executionContext) fieldContext_Mutation_reprocessContext(ctx context.C
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_reprocessContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_reprocessContext", func() (map[string]any, error) {
+		return ec.field_Mutation_reprocessContext_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16461,7 +16611,9 @@ func (ec *executionContext) fieldContext_Mutation_cancelReprocessing(ctx context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_cancelReprocessing_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_cancelReprocessing", func() (map[string]any, error) {
+		return ec.field_Mutation_cancelReprocessing_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16502,7 +16654,9 @@ func (ec *executionContext) fieldContext_Mutation_createAgent(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createAgent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createAgent", func() (map[string]any, error) {
+		return ec.field_Mutation_createAgent_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16543,7 +16697,9 @@ func (ec *executionContext) fieldContext_Mutation_updateAgent(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateAgent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updateAgent", func() (map[string]any, error) {
+		return ec.field_Mutation_updateAgent_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16584,7 +16740,9 @@ func (ec *executionContext) fieldContext_Mutation_publishAgent(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_publishAgent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_publishAgent", func() (map[string]any, error) {
+		return ec.field_Mutation_publishAgent_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16625,7 +16783,9 @@ func (ec *executionContext) fieldContext_Mutation_unpublishAgent(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_unpublishAgent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_unpublishAgent", func() (map[string]any, error) {
+		return ec.field_Mutation_unpublishAgent_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16666,7 +16826,9 @@ func (ec *executionContext) fieldContext_Mutation_enableAgent(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_enableAgent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_enableAgent", func() (map[string]any, error) {
+		return ec.field_Mutation_enableAgent_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16707,7 +16869,9 @@ func (ec *executionContext) fieldContext_Mutation_disableAgent(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_disableAgent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_disableAgent", func() (map[string]any, error) {
+		return ec.field_Mutation_disableAgent_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16748,7 +16912,9 @@ func (ec *executionContext) fieldContext_Mutation_deleteAgent(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteAgent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deleteAgent", func() (map[string]any, error) {
+		return ec.field_Mutation_deleteAgent_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16789,7 +16955,9 @@ func (ec *executionContext) fieldContext_Mutation_restoreAgent(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_restoreAgent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_restoreAgent", func() (map[string]any, error) {
+		return ec.field_Mutation_restoreAgent_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16830,7 +16998,9 @@ func (ec *executionContext) fieldContext_Mutation_startRun(ctx context.Context, 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_startRun_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_startRun", func() (map[string]any, error) {
+		return ec.field_Mutation_startRun_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16871,7 +17041,9 @@ func (ec *executionContext) fieldContext_Mutation_cancelRun(ctx context.Context,
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_cancelRun_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_cancelRun", func() (map[string]any, error) {
+		return ec.field_Mutation_cancelRun_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16912,7 +17084,9 @@ func (ec *executionContext) fieldContext_Mutation_createSecret(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createSecret", func() (map[string]any, error) {
+		return ec.field_Mutation_createSecret_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16953,7 +17127,9 @@ func (ec *executionContext) fieldContext_Mutation_updateSecret(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updateSecret", func() (map[string]any, error) {
+		return ec.field_Mutation_updateSecret_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16994,7 +17170,9 @@ func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deleteSecret", func() (map[string]any, error) {
+		return ec.field_Mutation_deleteSecret_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17035,7 +17213,9 @@ func (ec *executionContext) fieldContext_Mutation_restoreSecret(ctx context.Cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_restoreSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_restoreSecret", func() (map[string]any, error) {
+		return ec.field_Mutation_restoreSecret_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17076,7 +17256,9 @@ func (ec *executionContext) fieldContext_Mutation_createIdentityProvider(ctx con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createIdentityProvider", func() (map[string]any, error) {
+		return ec.field_Mutation_createIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17117,7 +17299,9 @@ func (ec *executionContext) fieldContext_Mutation_updateIdentityProvider(ctx con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updateIdentityProvider", func() (map[string]any, error) {
+		return ec.field_Mutation_updateIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17158,7 +17342,9 @@ func (ec *executionContext) fieldContext_Mutation_deleteIdentityProvider(ctx con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deleteIdentityProvider", func() (map[string]any, error) {
+		return ec.field_Mutation_deleteIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17199,7 +17385,9 @@ func (ec *executionContext) fieldContext_Mutation_verifyIdentityDomain(ctx conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_verifyIdentityDomain_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_verifyIdentityDomain", func() (map[string]any, error) {
+		return ec.field_Mutation_verifyIdentityDomain_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17240,7 +17428,9 @@ func (ec *executionContext) fieldContext_Mutation_unlinkIdentity(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_unlinkIdentity_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_unlinkIdentity", func() (map[string]any, error) {
+		return ec.field_Mutation_unlinkIdentity_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17281,7 +17471,9 @@ func (ec *executionContext) fieldContext_Mutation_createScimToken(ctx context.Co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createScimToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createScimToken", func() (map[string]any, error) {
+		return ec.field_Mutation_createScimToken_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17322,7 +17514,9 @@ func (ec *executionContext) fieldContext_Mutation_deleteScimToken(ctx context.Co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteScimToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deleteScimToken", func() (map[string]any, error) {
+		return ec.field_Mutation_deleteScimToken_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17363,7 +17557,9 @@ func (ec *executionContext) fieldContext_Mutation_createWebhookDestination(ctx c
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_createWebhookDestination", func() (map[string]any, error) {
+		return ec.field_Mutation_createWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17404,7 +17600,9 @@ func (ec *executionContext) fieldContext_Mutation_updateWebhookDestination(ctx c
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_updateWebhookDestination", func() (map[string]any, error) {
+		return ec.field_Mutation_updateWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17445,7 +17643,9 @@ func (ec *executionContext) fieldContext_Mutation_deleteWebhookDestination(ctx c
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_deleteWebhookDestination", func() (map[string]any, error) {
+		return ec.field_Mutation_deleteWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17486,7 +17686,9 @@ func (ec *executionContext) fieldContext_Mutation_restoreWebhookDestination(ctx 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_restoreWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_restoreWebhookDestination", func() (map[string]any, error) {
+		return ec.field_Mutation_restoreWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17527,7 +17729,9 @@ func (ec *executionContext) fieldContext_Mutation_rotateWebhookSecret(ctx contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_rotateWebhookSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_rotateWebhookSecret", func() (map[string]any, error) {
+		return ec.field_Mutation_rotateWebhookSecret_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17568,7 +17772,9 @@ func (ec *executionContext) fieldContext_Mutation_testWebhookDestination(ctx con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_testWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_testWebhookDestination", func() (map[string]any, error) {
+		return ec.field_Mutation_testWebhookDestination_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17609,7 +17815,9 @@ func (ec *executionContext) fieldContext_Mutation_resendWebhookDelivery(ctx cont
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_resendWebhookDelivery_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_resendWebhookDelivery", func() (map[string]any, error) {
+		return ec.field_Mutation_resendWebhookDelivery_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17650,7 +17858,9 @@ func (ec *executionContext) fieldContext_Mutation_recoverWebhookDeliveries(ctx c
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_recoverWebhookDeliveries_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Mutation_recoverWebhookDeliveries", func() (map[string]any, error) {
+		return ec.field_Mutation_recoverWebhookDeliveries_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -17805,7 +18015,9 @@ func (ec *executionContext) fieldContext_Operations_busiest(ctx context.Context,
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Operations_busiest_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Operations_busiest", func() (map[string]any, error) {
+		return ec.field_Operations_busiest_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18437,7 +18649,7 @@ func (ec *executionContext) fieldContext_Query_node(ctx context.Context, field g
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_node_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_node", func() (map[string]any, error) { return ec.field_Query_node_args(ctx, field.ArgumentMap(ec.Variables)) }); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18478,7 +18690,9 @@ func (ec *executionContext) fieldContext_Query_customer(ctx context.Context, fie
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_customer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_customer", func() (map[string]any, error) {
+		return ec.field_Query_customer_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18519,7 +18733,7 @@ func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field g
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_user_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_user", func() (map[string]any, error) { return ec.field_Query_user_args(ctx, field.ArgumentMap(ec.Variables)) }); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18560,7 +18774,9 @@ func (ec *executionContext) fieldContext_Query_account(ctx context.Context, fiel
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_account_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_account", func() (map[string]any, error) {
+		return ec.field_Query_account_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18601,7 +18817,9 @@ func (ec *executionContext) fieldContext_Query_permission(ctx context.Context, f
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_permission_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_permission", func() (map[string]any, error) {
+		return ec.field_Query_permission_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18642,7 +18860,9 @@ func (ec *executionContext) fieldContext_Query_regions(ctx context.Context, fiel
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_regions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_regions", func() (map[string]any, error) {
+		return ec.field_Query_regions_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18683,7 +18903,9 @@ func (ec *executionContext) fieldContext_Query_region(ctx context.Context, field
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_region_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_region", func() (map[string]any, error) {
+		return ec.field_Query_region_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18742,7 +18964,7 @@ func (ec *executionContext) fieldContext_Query_roles(ctx context.Context, field 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_roles_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_roles", func() (map[string]any, error) { return ec.field_Query_roles_args(ctx, field.ArgumentMap(ec.Variables)) }); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18783,7 +19005,9 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_permissionOptions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_permissionOptions", func() (map[string]any, error) {
+		return ec.field_Query_permissionOptions_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18824,7 +19048,9 @@ func (ec *executionContext) fieldContext_Query_search(ctx context.Context, field
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_search_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_search", func() (map[string]any, error) {
+		return ec.field_Query_search_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18865,7 +19091,9 @@ func (ec *executionContext) fieldContext_Query_customers(ctx context.Context, fi
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_customers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_customers", func() (map[string]any, error) {
+		return ec.field_Query_customers_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18906,7 +19134,7 @@ func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_users_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_users", func() (map[string]any, error) { return ec.field_Query_users_args(ctx, field.ArgumentMap(ec.Variables)) }); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18947,7 +19175,9 @@ func (ec *executionContext) fieldContext_Query_permissions(ctx context.Context, 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_permissions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_permissions", func() (map[string]any, error) {
+		return ec.field_Query_permissions_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18988,7 +19218,9 @@ func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_auditEvents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_auditEvents", func() (map[string]any, error) {
+		return ec.field_Query_auditEvents_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19083,7 +19315,9 @@ func (ec *executionContext) fieldContext_Query_contexts(ctx context.Context, fie
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_contexts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_contexts", func() (map[string]any, error) {
+		return ec.field_Query_contexts_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19124,7 +19358,9 @@ func (ec *executionContext) fieldContext_Query_context(ctx context.Context, fiel
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_context_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_context", func() (map[string]any, error) {
+		return ec.field_Query_context_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19165,7 +19401,9 @@ func (ec *executionContext) fieldContext_Query_documents(ctx context.Context, fi
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_documents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_documents", func() (map[string]any, error) {
+		return ec.field_Query_documents_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19206,7 +19444,9 @@ func (ec *executionContext) fieldContext_Query_searchContext(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_searchContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_searchContext", func() (map[string]any, error) {
+		return ec.field_Query_searchContext_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19247,7 +19487,9 @@ func (ec *executionContext) fieldContext_Query_searchContexts(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_searchContexts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_searchContexts", func() (map[string]any, error) {
+		return ec.field_Query_searchContexts_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19288,7 +19530,9 @@ func (ec *executionContext) fieldContext_Query_agents(ctx context.Context, field
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_agents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_agents", func() (map[string]any, error) {
+		return ec.field_Query_agents_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19329,7 +19573,7 @@ func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_agent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_agent", func() (map[string]any, error) { return ec.field_Query_agent_args(ctx, field.ArgumentMap(ec.Variables)) }); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19370,7 +19614,9 @@ func (ec *executionContext) fieldContext_Query_diagramCheck(ctx context.Context,
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_diagramCheck_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_diagramCheck", func() (map[string]any, error) {
+		return ec.field_Query_diagramCheck_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19411,7 +19657,7 @@ func (ec *executionContext) fieldContext_Query_runs(ctx context.Context, field g
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_runs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_runs", func() (map[string]any, error) { return ec.field_Query_runs_args(ctx, field.ArgumentMap(ec.Variables)) }); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19452,7 +19698,7 @@ func (ec *executionContext) fieldContext_Query_run(ctx context.Context, field gr
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_run_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_run", func() (map[string]any, error) { return ec.field_Query_run_args(ctx, field.ArgumentMap(ec.Variables)) }); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19493,7 +19739,9 @@ func (ec *executionContext) fieldContext_Query_webhookCatalog(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_webhookCatalog_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_webhookCatalog", func() (map[string]any, error) {
+		return ec.field_Query_webhookCatalog_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19534,7 +19782,9 @@ func (ec *executionContext) fieldContext_Query_webhookDestinations(ctx context.C
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_webhookDestinations_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_webhookDestinations", func() (map[string]any, error) {
+		return ec.field_Query_webhookDestinations_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19575,7 +19825,9 @@ func (ec *executionContext) fieldContext_Query_webhookDestination(ctx context.Co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_webhookDestination_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_webhookDestination", func() (map[string]any, error) {
+		return ec.field_Query_webhookDestination_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19616,7 +19868,9 @@ func (ec *executionContext) fieldContext_Query_customerExport(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_customerExport_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_customerExport", func() (map[string]any, error) {
+		return ec.field_Query_customerExport_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19657,7 +19911,9 @@ func (ec *executionContext) fieldContext_Query_customerImport(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_customerImport_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_customerImport", func() (map[string]any, error) {
+		return ec.field_Query_customerImport_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19698,7 +19954,9 @@ func (ec *executionContext) fieldContext_Query_webhookDeliveries(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_webhookDeliveries_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_webhookDeliveries", func() (map[string]any, error) {
+		return ec.field_Query_webhookDeliveries_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19739,7 +19997,9 @@ func (ec *executionContext) fieldContext_Query_webhookDelivery(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_webhookDelivery_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query_webhookDelivery", func() (map[string]any, error) {
+		return ec.field_Query_webhookDelivery_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19780,7 +20040,9 @@ func (ec *executionContext) fieldContext_Query___type(ctx context.Context, field
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query___type_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Query___type", func() (map[string]any, error) {
+		return ec.field_Query___type_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -21050,7 +21312,9 @@ func (ec *executionContext) fieldContext_Subscription_askContext(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Subscription_askContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Subscription_askContext", func() (map[string]any, error) {
+		return ec.field_Subscription_askContext_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -21120,7 +21384,9 @@ func (ec *executionContext) fieldContext_Subscription_documentUpdated(ctx contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Subscription_documentUpdated_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Subscription_documentUpdated", func() (map[string]any, error) {
+		return ec.field_Subscription_documentUpdated_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -21161,7 +21427,9 @@ func (ec *executionContext) fieldContext_Subscription_runUpdated(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Subscription_runUpdated_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Subscription_runUpdated", func() (map[string]any, error) {
+		return ec.field_Subscription_runUpdated_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -21202,7 +21470,9 @@ func (ec *executionContext) fieldContext_Subscription_webhookDeliveryUpdated(ctx
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Subscription_webhookDeliveryUpdated_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "Subscription_webhookDeliveryUpdated", func() (map[string]any, error) {
+		return ec.field_Subscription_webhookDeliveryUpdated_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -21628,7 +21898,9 @@ func (ec *executionContext) fieldContext_User_permissions(ctx context.Context, f
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_User_permissions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "User_permissions", func() (map[string]any, error) {
+		return ec.field_User_permissions_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -21669,7 +21941,9 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_User_customers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "User_customers", func() (map[string]any, error) {
+		return ec.field_User_customers_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -22280,7 +22554,9 @@ func (ec *executionContext) fieldContext_WebhookDestination_deliveries(ctx conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_WebhookDestination_deliveries_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "WebhookDestination_deliveries", func() (map[string]any, error) {
+		return ec.field_WebhookDestination_deliveries_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -22631,7 +22907,9 @@ func (ec *executionContext) fieldContext___Directive_args(ctx context.Context, f
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field___Directive_args_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "__Directive_args", func() (map[string]any, error) {
+		return ec.field___Directive_args_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -22809,7 +23087,9 @@ func (ec *executionContext) fieldContext___Field_args(ctx context.Context, field
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field___Field_args_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "__Field_args", func() (map[string]any, error) {
+		return ec.field___Field_args_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -23252,7 +23532,9 @@ func (ec *executionContext) fieldContext___Type_fields(ctx context.Context, fiel
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field___Type_fields_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "__Type_fields", func() (map[string]any, error) {
+		return ec.field___Type_fields_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -23329,7 +23611,9 @@ func (ec *executionContext) fieldContext___Type_enumValues(ctx context.Context, 
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field___Type_enumValues_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.shapes.Args(ec.OperationContext, field.Field, "__Type_enumValues", func() (map[string]any, error) {
+		return ec.field___Type_enumValues_args(ctx, field.ArgumentMap(ec.Variables))
+	}); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}

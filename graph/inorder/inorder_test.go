@@ -307,3 +307,30 @@ func TestPlainObjectsAreWrittenOnce(t *testing.T) {
 		t.Errorf("%d objects of a mutation were kept, which may have been changed meanwhile", n)
 	}
 }
+
+// TestArgumentsAreReadOnce: those of a field of a type are read once in a query, and each time where they are faulty or something may be changed.
+func TestArgumentsAreReadOnce(t *testing.T) {
+	one, other := &ast.Field{Name: "users"}, &ast.Field{Name: "users"}
+	for _, c := range []struct {
+		of   ast.Operation
+		err  error
+		want int
+	}{{ast.Query, nil, 3}, {ast.Query, errors.New("faulty"), 6}, {ast.Mutation, nil, 6}} {
+		s, oc, reads := &inorder.Shapes{}, &graphql.OperationContext{Operation: &ast.OperationDefinition{Operation: c.of}}, 0
+		ask := func(field *ast.Field, of string) {
+			first := len(of)
+			args, err := s.Args(oc, field, of, func() (map[string]any, error) { reads++; return map[string]any{"first": first}, c.err })
+			if !errors.Is(err, c.err) || args["first"] != first {
+				t.Errorf("%v, %v", args, err)
+			}
+		}
+		for range 2 {
+			ask(one, "User")
+			ask(one, "Customer")
+			ask(other, "Account")
+		}
+		if reads != c.want {
+			t.Errorf("%s, %v: read %d times, want %d", c.of, c.err, reads, c.want)
+		}
+	}
+}

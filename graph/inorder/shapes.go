@@ -18,6 +18,13 @@ type Shapes struct {
 	// written is how many objects could have been kept; from many on they are.
 	written int
 	kept    []kept
+	args    map[argued]map[string]any
+}
+
+// argued is a field with arguments, and the type that it is of.
+type argued struct {
+	field *ast.Field
+	of    string
 }
 
 // selection is the place of a selection, and of the types that it is collected for: both stay where they are while the
@@ -73,6 +80,29 @@ func shapeOf(oc *graphql.OperationContext, sel ast.SelectionSet, types []string)
 	s := &Shape{Fields: graphql.CollectFields(oc, sel, types), reads: oc.Operation != nil && oc.Operation.Operation == ast.Query}
 	s.heads = headsOf(s.Fields)
 	return s
+}
+
+// Args gives the arguments of a field of a type, which read reads. In a query each object has the same there: they are read once.
+func (s *Shapes) Args(oc *graphql.OperationContext, field *ast.Field, of string, read func() (map[string]any, error)) (map[string]any, error) {
+	if oc.Operation == nil || oc.Operation.Operation != ast.Query {
+		return read()
+	}
+	s.mu.Lock()
+	args, known := s.args[argued{field, of}]
+	s.mu.Unlock()
+	if known {
+		return args, nil
+	}
+	args, err := read()
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.args == nil {
+			s.args = map[argued]map[string]any{}
+		}
+		s.args[argued{field, of}] = args
+	}
+	return args, err
 }
 
 // headsOf gives what stands before the value of each field, all in one piece of memory: a name needs no escapes.
