@@ -53,7 +53,7 @@ func (p *Permission) CreatedBy() *Creator {
 // GlobalID is the node id of the permission.
 func (p *Permission) GlobalID() globalid.ID { return globalid.ID{Type: "Permission", Int: p.ID} }
 
-var permissionColumns = columns[Permission]("p") + `,
+var permissionColumns = sent[Permission]("p") + `,
 	COALESCE(cr.id, 0) AS creator_id, COALESCE(cr.email, '') AS creator_email,
 	a.customer_id, i.application_id, i.region_id, i.active AS instance_active, r.is_owner AS role_owner`
 

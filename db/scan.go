@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"fmt"
 	"reflect"
 	"strings"
@@ -158,7 +159,7 @@ func destination(of reflect.Type) func(unsafe.Pointer) any {
 	}
 	switch of {
 	case reflect.TypeFor[time.Time]():
-		return as[time.Time]
+		return as[moment]
 	case reflect.TypeFor[string]():
 		return as[string]
 	case reflect.TypeFor[bool]():
@@ -191,7 +192,7 @@ func orNull(of reflect.Type) func(unsafe.Pointer) any {
 	case reflect.TypeFor[bool]():
 		return as[pointer[bool]]
 	case reflect.TypeFor[time.Time]():
-		return as[pointer[time.Time]]
+		return as[orNever]
 	}
 	return nil
 }
@@ -241,6 +242,41 @@ func (p *pointer[T]) Scan(src any) error {
 	}
 	p.to = new(T)
 	return convert(p.to, src)
+}
+
+// moment is one, by itself or as sent has it.
+type moment struct{ is time.Time }
+
+// Scan implements sql.Scanner.
+func (m *moment) Scan(src any) error {
+	const bytes, fromUnix = 8, 946_684_800_000_000 // microseconds from 2000 on
+	switch v := src.(type) {
+	case time.Time:
+		m.is = v
+		return nil
+	case []byte:
+		if len(v) == bytes {
+			m.is = time.UnixMicro(int64(binary.BigEndian.Uint64(v)) + fromUnix).UTC()
+			return nil
+		}
+	}
+	return convert(&m.is, src)
+}
+
+// orNever is a pointer to a moment, or nil for null.
+type orNever struct{ at *time.Time }
+
+// Scan implements sql.Scanner.
+func (o *orNever) Scan(src any) error {
+	if o.at = nil; src == nil {
+		return nil
+	}
+	var m moment
+	if err := m.Scan(src); err != nil {
+		return err
+	}
+	o.at = &m.is
+	return nil
 }
 
 // convert leaves a value to database/sql.

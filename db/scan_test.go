@@ -93,3 +93,28 @@ func compareScans(t *testing.T, text string, got, want any, failed, fails error)
 		t.Errorf("%s into %T: %+v, want %+v", text, got, got, want)
 	}
 }
+
+// TestMomentsAreSent: moments come as they are sent by themselves.
+func TestMomentsAreSent(t *testing.T) {
+	pool, err := Connect(devtest.Database(t, Fingerprint(), Migrate), Options{})
+	devtest.Check(t, err)
+	t.Cleanup(func() { _ = pool.Close() })
+	type row struct {
+		ID    int64      `db:"id"`
+		At    time.Time  `db:"at"`
+		Until *time.Time `db:"until"`
+	}
+	const moments = ` FROM (SELECT i AS id, m AS at, CASE WHEN i % 2 = 0 THEN m END AS until
+		FROM unnest('{2026-01-31 12:00:00.5+01,1969-12-31 23:59:59.999999Z,2000-01-01Z,0001-01-01Z,9999-12-31 23:59:59Z,1999-12-31 23:59:59.999999Z}'::timestamptz[]) WITH ORDINALITY x(m, i)) r ORDER BY id`
+	var got, want []row
+	devtest.Check(t, selectInto(t.Context(), pool, &got, `SELECT `+sent[row]("r")+moments))
+	devtest.Check(t, pool.SelectContext(t.Context(), &want, `SELECT `+columns[row]("r")+moments))
+	for i, w := range want {
+		if g := got[i]; g.ID != w.ID || !g.At.Equal(w.At) || g.At.Location() != time.UTC || (g.Until == nil) != (w.Until == nil) || g.Until != nil && !g.Until.Equal(*w.Until) {
+			t.Errorf("%+v, want %+v", g, w)
+		}
+	}
+	if len(got) != len(want) || len(got) == 0 {
+		t.Errorf("%d rows, want %d", len(got), len(want))
+	}
+}

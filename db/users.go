@@ -40,7 +40,7 @@ type Person struct {
 	Made bool `db:"made"`
 }
 
-var userColumns = columns[User]("u")
+var userColumns = sent[User]("u")
 
 // seen selects the user of an id as it is known within the scope; no row where no company in it has the user. Whatever
 // lists, filters or orders users for somebody does so by these columns.
