@@ -108,7 +108,7 @@ var (
 	qExportRevisions = exportBy("agent_revisions", "agent_id", "number", "", `'id', t.id, 'agentId', t.agent_id, 'number', t.number, 'diagram', t.diagram, 'createdAt', t.created_at`)
 	qExportRuns      = exportByTime("runs", "account_id", `'id', t.id, 'jobKey', t.job_key, 'agentId', t.agent_id, 'revisionId', t.revision_id, 'accountId', t.account_id, 'userId', t.user_id,
 		'status', t.status, 'input', t.input, 'output', t.output, 'error', t.error, 'createdAt', t.created_at, 'finishedAt', t.finished_at,
-		'steps', (SELECT COALESCE(json_agg(json_build_object('stepId', s.step_id, 'type', s.type, 'result', s.result, 'error', s.error, 'startedAt', s.started_at,
+		'steps', (SELECT COALESCE(json_agg(json_build_object('stepId', s.step_id, 'type', s.type, 'input', s.input, 'result', s.result, 'error', s.error, 'startedAt', s.started_at,
 			'durationMs', s.duration_ms) ORDER BY s.position), '[]') FROM run_steps s WHERE s.run_id = t.id)`)
 	qHiddenContexts = prepare(`
 		SELECT count(*) FROM (SELECT $1::bigint) k(id)` + accountsOf("k.id") + ` CROSS JOIN LATERAL (SELECT FROM contexts WHERE account_id = a.id AND share_state = 0 AND removed_at IS NULL OFFSET 0) x`)

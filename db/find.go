@@ -86,7 +86,9 @@ type hung struct {
 	scoped bool
 	// carries: its ways have what the list carries.
 	carries bool
-	ways    ways
+	// few: there is one way, and what hangs from all the rows together is put in order at once; to order that of each by itself takes longer.
+	few  bool
+	ways ways
 }
 
 // scopedAsk is what is asked of a list that hangs from rows, within a scope where it depends on one.
@@ -140,7 +142,7 @@ func pagesAt[V any, R member[V]](h hung) load[scopedAsk, int64, []*V] {
 	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64][]*V, error) {
 		st, from := h.begin(a, false, ids)
 		var rows []*V
-		if err := st.run(ctx, s, &rows, st.shown(from+" CROSS JOIN LATERAL ", st.pageOf(st.alternatives(a.ask, h.ways)), "k.id")); err != nil {
+		if err := st.run(ctx, s, &rows, st.pagesOf(from, a.ask, h)); err != nil {
 			return nil, err
 		}
 		return byKey(join[V, R](rows), func(v *V) int64 { return R(v).kin().From }), nil

@@ -462,14 +462,9 @@ func (s *statement) condition(t Term) string {
 
 // read gives the rows of a way, as far as the page needs them; gate, where there is one, is true or false for all of them.
 func (s *statement) read(w way, gate string) string {
-	where, gates := w.indexed(), []string{}
+	where, held, gates := w.indexed(), w.beside(), []string{}
 	if gate != "" {
 		gates = append(gates, gate)
-	}
-	// An index is read for nothing but what the way says.
-	var held []string
-	for _, h := range w.held {
-		held = append(held, unindexed(h))
 	}
 	switch {
 	case s.counting:
@@ -520,6 +515,15 @@ func (w way) indexed() []string {
 		where = append(where, w.lead+" BETWEEN "+w.is+" AND "+w.is)
 	}
 	return where
+}
+
+// beside are those that are held against the rows: an index is read for nothing but what the way says.
+func (w way) beside() []string {
+	held := make([]string, len(w.held))
+	for i, h := range w.held {
+		held[i] = unindexed(h)
+	}
+	return held
 }
 
 func clause(conditions []string) string {
@@ -595,6 +599,18 @@ func listed(ids string, most int, open string) string {
 // pageOf gives the rows of the alternatives of a filter, each once, in order.
 func (s *statement) pageOf(alternatives []string) string {
 	return "SELECT * FROM (" + strings.Join(alternatives, " UNION ") + ") u" + s.orderBy("", s.column) + " LIMIT " + s.rows
+}
+
+// pagesOf reads a page of what hangs from each of the rows of a FROM clause, as k.id.
+func (s *statement) pagesOf(from string, a Ask, h hung) string {
+	alternatives := a.Where().alternatives()
+	if !h.few || len(alternatives) > 1 {
+		return s.shown(from+" CROSS JOIN LATERAL ", s.pageOf(s.alternatives(a, h.ways)), "k.id")
+	}
+	w := h.ways(s, alternatives[0])[0]
+	each := w.all(s.found(s.by(w)), append(w.indexed(), w.beside()...))
+	return s.shown("", "SELECT * FROM (SELECT b.*, k.id AS owner, row_number() OVER (PARTITION BY k.id"+s.orderBy("", s.column)+") AS nth FROM "+from+
+		" CROSS JOIN LATERAL ("+each+" OFFSET 0) b"+clause(s.beyond("", "", s.column))+") n WHERE nth <= "+s.rows, "f.owner")
 }
 
 // shown reads the columns of the rows that were found, and their places. begin is what stands before found, when it is a

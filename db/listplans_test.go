@@ -27,6 +27,7 @@ type listExample struct {
 	args []any
 	// hung lists hang from the rows of the argument that this is the place of.
 	hung string
+	of   hung
 	// named lists are only those of what a filter names or searches for.
 	named bool
 	// most is how many rows may be read for a page.
@@ -90,7 +91,7 @@ func listExamples() []listExample {
 		"deliveries to a destination": deliveriesOfDestination, "accounts": accountsOfCustomer, "keys": keysOfCustomer,
 		"destinations": destinationsOfCustomer, "revisions": revisionsOfAgent, "chunks": chunksOfDocument,
 	} {
-		e := listExample{name: name, list: h.list, ways: h.ways, args: []any{ids}, hung: "$1", most: fromFew}
+		e := listExample{name: name, list: h.list, ways: h.ways, args: []any{ids}, hung: "$1", of: h, most: fromFew}
 		if h.list == Customers {
 			e.most *= 2 // below each of two companies
 		}
@@ -174,17 +175,18 @@ func (l listExample) middle(order string, companies int) paging.Cursor {
 func (l listExample) run(t *testing.T, conn *planner, companies int, a Ask, counting bool) {
 	t.Helper()
 	st := newStatement(l.list, a, counting, slices.Clone(l.args)...)
-	text, most := "SELECT "+st.counted(a, l.ways), 16*l.most
-	if !counting {
-		text, most = st.pageOf(st.alternatives(a, l.ways)), l.most
-	}
+	text, most, from := "", l.most, "unnest("+l.hung+"::bigint[]) k(id)"
 	switch {
-	case l.hung != "" && counting:
-		text += " FROM unnest(" + l.hung + "::bigint[]) k(id)"
+	case counting:
+		text, most = "SELECT "+st.counted(a, l.ways), 16*l.most
+		if l.hung != "" {
+			text += " FROM " + from
+		}
 	case l.hung != "":
-		text = st.shown("unnest("+l.hung+"::bigint[]) k(id) CROSS JOIN LATERAL ", text, "k.id")
-	case !counting:
-		text = st.shown("", text, "")
+		st.carries = l.of.carries
+		text = st.pagesOf(from, a, l.of)
+	default:
+		text = st.shown("", st.pageOf(st.alternatives(a, l.ways)), "")
 	}
 	text, args := st.finished(text)
 	text = "/* " + strings.TrimSpace(l.name) + " */ " + text

@@ -72,7 +72,7 @@ func (s schema) runs(known int64) error {
 }
 
 func currentSchema(ctx context.Context, pool *sqlx.DB) (s schema, err error) {
-	err = pool.GetContext(ctx, &s, qServed)
+	err = getInto(ctx, pool, &s, qServed)
 	if pe := new(pq.Error); errors.As(err, &pe) && pe.Code == "42P01" { // undefined_table
 		return schema{}, nil
 	}

@@ -92,7 +92,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	}
 	var readOnly bool
 	// So it is on a standby, too.
-	if err := s.pool.GetContext(ctx, &readOnly, `SELECT current_setting('transaction_read_only')::boolean`); err != nil {
+	if err := getInto(ctx, s.pool, &readOnly, `SELECT current_setting('transaction_read_only')::boolean`); err != nil {
 		return translate(ctx, err)
 	}
 	if readOnly {

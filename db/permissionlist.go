@@ -47,7 +47,7 @@ func reaches(p string) string {
 
 var (
 	// permissionsOfUser are those of a user within a scope.
-	permissionsOfUser = hung{list: Permissions, scoped: true, carries: true, ways: func(st *statement, terms []Term) []way {
+	permissionsOfUser = hung{list: Permissions, scoped: true, carries: true, few: true, ways: func(st *statement, terms []Term) []way {
 		return []way{{from: "permissions p" + placeOfPermission, where: []string{"p.user_id = k.id"}, held: append(st.terms(terms), withinScope)}}
 	}}
 	permissionsOfAccount = hung{list: Permissions, carries: true, ways: func(st *statement, terms []Term) []way {

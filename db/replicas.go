@@ -163,7 +163,7 @@ func (all *replicas) next() *replica {
 // committed is what has been committed at some time after it is asked for. Where the primary does not tell, it is the one to answer.
 func (all *replicas) committed(ctx context.Context) (now committed, told bool) {
 	now, err := all.positions.Ask(ctx, none{}, func(ctx context.Context) (now committed, err error) {
-		err = all.primary.GetContext(ctx, &now, qCommitted)
+		err = getInto(ctx, all.primary, &now, qCommitted)
 		return now, err
 	})
 	return now, err == nil
@@ -190,7 +190,7 @@ func (all *replicas) look(ctx context.Context, r *replica, before int64) (at int
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
 	var replayed int64
-	err := r.pool.GetContext(ctx, &replayed, qReplayed)
+	err := getInto(ctx, r.pool, &replayed, qReplayed)
 	if err == nil && replayed < 0 {
 		err = errors.New("it follows no server")
 	}
@@ -215,11 +215,11 @@ func (all *replicas) look(ctx context.Context, r *replica, before int64) (at int
 // compare notes which server a replica follows. Where the primary does not tell, that stays as it is: it is asked again before each read.
 func (all *replicas) compare(ctx context.Context, r *replica) error {
 	var own struct{ History, Server string }
-	if err := all.primary.GetContext(ctx, &own, qHistory); err != nil {
+	if err := getInto(ctx, all.primary, &own, qHistory); err != nil {
 		return nil
 	}
 	var history string
-	if err := r.pool.GetContext(ctx, &history, qFollowedHistory); err != nil {
+	if err := getInto(ctx, r.pool, &history, qFollowedHistory); err != nil {
 		return err
 	}
 	if history != own.History {
@@ -298,7 +298,7 @@ func caughtUp(ctx context.Context, conn *sqlx.Conn, at int64, patience time.Dura
 		return err
 	}
 	for begun := time.Now(); *seen < at; {
-		if err := conn.GetContext(ctx, seen, qReplayed); err != nil {
+		if err := getInto(ctx, conn, seen, qReplayed); err != nil {
 			return err
 		}
 		switch {

@@ -51,6 +51,7 @@ type RunStep struct {
 	Position   int              `db:"position"`
 	StepID     string           `db:"step_id"`
 	Type       string           `db:"type"`
+	Input      *json.RawMessage `db:"input"`
 	Result     *json.RawMessage `db:"result"`
 	Error      *json.RawMessage `db:"error"`
 	StartedAt  time.Time        `db:"started_at"`
@@ -62,6 +63,9 @@ func (r *Run) OutputJSON() json.RawMessage { return rawOf(r.Output) }
 
 // ErrorJSON is why the run failed, nil when it did not.
 func (r *Run) ErrorJSON() json.RawMessage { return rawOf(r.Error) }
+
+// InputJSON is what the step was given, without secrets; nil where none is kept.
+func (s *RunStep) InputJSON() json.RawMessage { return rawOf(s.Input) }
 
 // ResultJSON is what the step gave, nil when it failed.
 func (s *RunStep) ResultJSON() json.RawMessage { return rawOf(s.Result) }

@@ -61,8 +61,9 @@ var (
 		UPDATE runs SET interruptions = 0, due_at = now() + $3 * interval '1 second' WHERE ` + heldRun + `
 		RETURNING ` + inactive(lineageOfAccount("account_id")) + ` AS suspended`)
 	qInsertRunStep = prepare(`
-		INSERT INTO run_steps (run_id, position, step_id, type, result, error, started_at, duration_ms)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`)
+		INSERT INTO run_steps (run_id, position, step_id, type, input, result, error, started_at, duration_ms)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`)
+	qRunLogs    = prepare(`SELECT result, error FROM run_steps WHERE run_id = $1 ORDER BY position`)
 	qReleaseRun = prepare(`UPDATE runs SET due_at = now(), interruptions = interruptions - 1 WHERE ` + heldRun)
 	qHoldRun    = prepare(`SELECT id FROM runs WHERE ` + heldRun + ` FOR UPDATE`)
 	// A run that waits while others are executed waits for its turn.
@@ -106,7 +107,7 @@ func (s *Store) AddRunStep(ctx context.Context, w *RunWork, step RunStep, lease 
 			return err
 		}
 		return tx.must(ctx, qInsertRunStep, w.ID, step.Position, step.StepID, step.Type,
-			rawArg(step.Result), rawArg(step.Error), step.StartedAt, step.DurationMs)
+			rawArg(step.Input), rawArg(step.Result), rawArg(step.Error), step.StartedAt, step.DurationMs)
 	})
 	return suspended, err
 }
@@ -123,9 +124,9 @@ func (s *Store) ReleaseRun(ctx context.Context, w *RunWork) error {
 	return err
 }
 
-// RunLogs reads the steps of a run that are finished.
+// RunLogs reads what the steps of a run that are finished have come to: their results and errors alone.
 func (s *Store) RunLogs(ctx context.Context, id int64) (rows []*RunStep, err error) {
-	err = s.list(ctx, &rows, qRunSteps, []int64{id})
+	err = s.list(ctx, &rows, qRunLogs, id)
 	return rows, err
 }
 

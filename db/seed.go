@@ -207,7 +207,7 @@ var staffing = []string{
 
 // reserveIDs takes a run of ids from a table's sequence and gives the first.
 func (s *Store) reserveIDs(ctx context.Context, table string, n int) (first int64, err error) {
-	err = s.pool.GetContext(ctx, &first, `
+	err = getInto(ctx, s.pool, &first, `
 		WITH seq AS (SELECT pg_get_serial_sequence($1, 'id') AS name),
 		taken AS (SELECT nextval(name) AS at FROM seq)
 		SELECT taken.at FROM taken, seq WHERE setval(seq.name, taken.at + $2) > 0`, table, n)

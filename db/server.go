@@ -120,11 +120,11 @@ func ExamineReplicas(ctx context.Context, url string) (list []Examined, err erro
 func examine(ctx context.Context, pool *sqlx.DB) (*Server, error) {
 	defer func() { _ = pool.Close() }()
 	s := &Server{Known: schemaVersion()}
-	if err := pool.GetContext(ctx, s, qServer); err != nil {
+	if err := getInto(ctx, pool, s, qServer); err != nil {
 		return nil, translate(ctx, err)
 	}
 	if s.Version >= collationsKnown {
-		if err := pool.GetContext(ctx, &s.Collation, qCollation); err != nil {
+		if err := getInto(ctx, pool, &s.Collation, qCollation); err != nil {
 			return nil, translate(ctx, err)
 		}
 	}

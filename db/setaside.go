@@ -11,7 +11,7 @@ import (
 // with very many rows in between, both take a fraction of the time of adding to them. No tables stand for all.
 func setAside(ctx context.Context, on runner, tables ...string) (again []string, err error) {
 	var indexes []struct{ Name, Made string }
-	if err := on.SelectContext(ctx, &indexes, `
+	if err := selectInto(ctx, on, &indexes, `
 		SELECT i.indexrelid::regclass AS name, pg_get_indexdef(i.indexrelid) AS made FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
 		WHERE t.relnamespace = 'public'::regnamespace AND NOT i.indisunique AND (t.relname = ANY ($1) OR $1 = '{}') ORDER BY i.indexrelid`, pq.Array(tables)); err != nil || len(indexes) == 0 {
 		return nil, err

@@ -157,7 +157,7 @@ func (g *Staging) index(ctx context.Context) error {
 
 // count counts the rows of a kind.
 func (g *Staging) count(ctx context.Context, kind string) (n int64, err error) {
-	err = g.s.run().GetContext(pgconn.Composed(ctx), &n, `SELECT count(*) FROM staged WHERE kind = $1`, kind)
+	err = getInto(pgconn.Composed(ctx), g.s.run(), &n, `SELECT count(*) FROM staged WHERE kind = $1`, kind)
 	return n, translate(ctx, err)
 }
 
@@ -231,7 +231,7 @@ func (g *Staging) fault(ctx context.Context, text, query string, args ...any) er
 		Line   int    `db:"line"`
 		Detail string `db:"detail"`
 	}
-	err := translate(ctx, g.s.run().GetContext(pgconn.Composed(ctx), &row, query+` ORDER BY 1, 2 LIMIT 1`, args...))
+	err := translate(ctx, getInto(pgconn.Composed(ctx), g.s.run(), &row, query+` ORDER BY 1, 2 LIMIT 1`, args...))
 	if errors.Is(err, ErrNoRows) {
 		return nil
 	}

@@ -214,7 +214,7 @@ func (g *Staging) Write(ctx context.Context, to Placed) (made map[string]int64, 
 // inSlices runs a statement for each slice of a kind, and tells how many rows it touched.
 func (g *Staging) inSlices(ctx context.Context, kind, text string, args ...any) (all int64, err error) {
 	var slices int
-	err = g.s.run().GetContext(pgconn.Composed(ctx), &slices, `SELECT COALESCE(max(slice) + 1, 0) FROM staged WHERE kind = $1`, kind)
+	err = getInto(pgconn.Composed(ctx), g.s.run(), &slices, `SELECT COALESCE(max(slice) + 1, 0) FROM staged WHERE kind = $1`, kind)
 	if err != nil {
 		return 0, translate(ctx, err)
 	}
@@ -239,7 +239,7 @@ type Otherwise struct {
 
 // Otherwise tells what Write has made otherwise.
 func (g *Staging) Otherwise(ctx context.Context, models []string, made map[string]int64) (o Otherwise, err error) {
-	err = g.s.run().GetContext(pgconn.Composed(ctx), &o, `
+	err = getInto(pgconn.Composed(ctx), g.s.run(), &o, `
 		SELECT count(*) FILTER (WHERE kind = 'contexts' AND row ->> 'embeddingModel' <> ALL ($1::text[])) AS models,
 			count(*) FILTER (WHERE kind = 'customers' AND row ->> 'status' = 'DELETED') AS deleted,
 			count(*) FILTER (WHERE kind IN ('users', 'permissions')) AS twice FROM staged`, pq.StringArray(models))
@@ -249,6 +249,6 @@ func (g *Staging) Otherwise(ctx context.Context, models []string, made map[strin
 
 // Active tells whether a company is active by the archive.
 func (g *Staging) Active(ctx context.Context, id int64) (active bool, err error) {
-	err = g.s.run().GetContext(pgconn.Composed(ctx), &active, `SELECT row ->> 'status' = 'ACTIVE' FROM staged WHERE kind = 'customers' AND id = $1`, id)
+	err = getInto(pgconn.Composed(ctx), g.s.run(), &active, `SELECT row ->> 'status' = 'ACTIVE' FROM staged WHERE kind = 'customers' AND id = $1`, id)
 	return active, translate(ctx, err)
 }

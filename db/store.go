@@ -6,7 +6,9 @@ package db
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
@@ -116,9 +118,7 @@ func (s *Store) within(tx runner) *Store {
 // runner is the pool, a transaction on one of its connections, or the connection of a statement that is one.
 type runner interface {
 	sqlx.ExecerContext
-	sqlx.QueryerContext
-	GetContext(ctx context.Context, dst any, text string, args ...any) error
-	SelectContext(ctx context.Context, dst any, text string, args ...any) error
+	queryer
 }
 
 // run gives what runs the next statement, which is counted.
@@ -160,7 +160,7 @@ func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
 	}
 	defer leave()
 	span := trace(ctx, q)
-	err = translate(ctx, s.run().GetContext(ctx, dst, statements[q], args...))
+	err = translate(ctx, getInto(ctx, s.run(), dst, statements[q], args...))
 	span.end(err)
 	return err
 }
@@ -169,7 +169,7 @@ func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
 func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
 	span := trace(ctx, q)
 	err := s.read(ctx, onlyRead()[q], dst, func(ctx context.Context, from runner) error {
-		return from.SelectContext(ctx, dst, statements[q], args...)
+		return selectInto(ctx, from, dst, statements[q], args...)
 	})
 	span.end(err)
 	return err
@@ -178,7 +178,7 @@ func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
 // composed reads all rows of a statement that was put together for what is asked into dst, a pointer to a slice.
 func (s *Store) composed(ctx context.Context, dst any, text string, args ...any) error {
 	span := traceText(ctx, text)
-	err := s.read(pgconn.Composed(ctx), true, dst, func(ctx context.Context, from runner) error { return from.SelectContext(ctx, dst, text, args...) })
+	err := s.read(pgconn.Composed(ctx), true, dst, func(ctx context.Context, from runner) error { return selectInto(ctx, from, dst, text, args...) })
 	span.end(err)
 	return err
 }
@@ -212,9 +212,15 @@ func (s *Store) must(ctx context.Context, q query, args ...any) error {
 // stream reads rows one by one, so that a list of any length needs no memory of its own. The
 // error of each ends it.
 func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, args ...any) error {
-	return s.eachRow(ctx, func(rows *sqlx.Rows) error {
+	var into *scan
+	return s.eachRow(ctx, func(rows *sql.Rows) (err error) {
+		if into == nil {
+			if into, err = newScan(reflect.TypeFor[T](), rows); err != nil {
+				return err
+			}
+		}
 		row := new(T)
-		if err := rows.StructScan(row); err != nil {
+		if err := into.row(rows, reflect.ValueOf(row).UnsafePointer()); err != nil {
 			return translate(ctx, err)
 		}
 		return each(row)
@@ -222,7 +228,7 @@ func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, 
 }
 
 // eachRow gives the rows of a statement as they come.
-func (s *Store) eachRow(ctx context.Context, each func(*sqlx.Rows) error, q query, args ...any) error {
+func (s *Store) eachRow(ctx context.Context, each func(*sql.Rows) error, q query, args ...any) error {
 	span := trace(ctx, q)
 	w := walk{each: each, text: statements[q], args: args}
 	done, err := s.atReplica(ctx, onlyRead()[q], w.fresh, w.over)
@@ -234,7 +240,7 @@ func (s *Store) eachRow(ctx context.Context, each func(*sqlx.Rows) error, q quer
 }
 
 // eachUnhurried is eachRow without the statement timeout.
-func (s *Store) eachUnhurried(ctx context.Context, each func(*sqlx.Rows) error, q query, args ...any) error {
+func (s *Store) eachUnhurried(ctx context.Context, each func(*sql.Rows) error, q query, args ...any) error {
 	w := walk{each: each, text: statements[q], args: args}
 	done, err := s.atReplica(ctx, onlyRead()[q], w.fresh, func(ctx context.Context, from runner) error {
 		return unhurried(ctx, from.(*sqlx.Conn), w.over)
@@ -260,7 +266,7 @@ func unhurried(ctx context.Context, conn *sqlx.Conn, do func(context.Context, ru
 
 // walk gives the rows of a statement to each, whose error, ended, ends it.
 type walk struct {
-	each  func(*sqlx.Rows) error
+	each  func(*sql.Rows) error
 	text  string
 	args  []any
 	begun bool
@@ -271,7 +277,7 @@ type walk struct {
 func (w *walk) fresh() bool { return !w.begun }
 
 func (w *walk) over(ctx context.Context, from runner) error {
-	rows, err := from.QueryxContext(ctx, w.text, w.args...)
+	rows, err := from.QueryContext(ctx, w.text, w.args...)
 	if err != nil {
 		return err
 	}

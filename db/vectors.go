@@ -3,10 +3,9 @@ package db
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"fmt"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // The vectors of a document's chunks are stored in blocks. Those of documents that an earlier release has processed are
@@ -114,7 +113,7 @@ func (s *Store) streamOf(ctx context.Context, documents map[int64]int64, scan []
 	for id, revision := range documents {
 		ids, revisions = append(ids, id), append(revisions, revision)
 	}
-	return s.eachUnhurried(ctx, func(rows *sqlx.Rows) error {
+	return s.eachUnhurried(ctx, func(rows *sql.Rows) error {
 		if err := rows.Scan(scan...); err != nil {
 			return translate(ctx, err)
 		}

@@ -178,7 +178,7 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 	begun := time.Now()
 	// What it asks of the platform takes turns with what callers of all branches ask.
 	stepping, span := telemetry.Begin(access.WithBranch(ctx, w.BranchID), "step "+string(next.Type), telemetry.Internal)
-	result, err := run.Step(stepping, r.tools.of(&w.Run))
+	given, result, err := run.Step(stepping, r.tools.of(&w.Run))
 	span.End(err)
 	switch {
 	case ctx.Err() != nil:
@@ -190,6 +190,9 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 	}
 	entry := db.RunStep{
 		Position: len(run.Results), StepID: next.ID, Type: string(next.Type), StartedAt: begun, DurationMs: milliseconds(time.Since(begun)),
+	}
+	if given != nil {
+		entry.Input = (*json.RawMessage)(&given)
 	}
 	var failure *diagram.Error
 	switch {

@@ -70,6 +70,7 @@ type runStep struct {
 	Position   int             `json:"position" doc:"Counts the steps from 0 in the order of execution"`
 	StepID     string          `json:"stepId" doc:"The step's id in the diagram"`
 	Type       string          `json:"type" doc:"What kind of step it is"`
+	Input      json.RawMessage `json:"input" doc:"What the step was given once its expressions were evaluated, with the names of secrets in place of their values; null for a set step, whose result it is, for one whose condition was false, and where an expression failed"`
 	Result     json.RawMessage `json:"result" doc:"What the step gave; null where it failed"`
 	Error      json.RawMessage `json:"error" doc:"Why the step failed; null otherwise"`
 	StartedAt  time.Time       `json:"startedAt"`
@@ -78,7 +79,7 @@ type runStep struct {
 
 func runStepOf(s *db.RunStep) runStep {
 	return runStep{
-		Position: s.Position, StepID: s.StepID, Type: s.Type, Result: orNull(s.ResultJSON()), Error: orNull(s.ErrorJSON()),
+		Position: s.Position, StepID: s.StepID, Type: s.Type, Input: orNull(s.InputJSON()), Result: orNull(s.ResultJSON()), Error: orNull(s.ErrorJSON()),
 		StartedAt: s.StartedAt.UTC(), DurationMs: s.DurationMs,
 	}
 }

@@ -114,6 +114,55 @@ test("everything by keyboard: add, move, copy, remove and take back; JSON beside
   await accessible(page, "agent-diff");
 });
 
+test("the drawing and the JSON beside each other edit one draft, and the address says what is shown", async (t) => {
+  const page = await open(t);
+  const { databaseId } = await made(ada, "Beside", counting);
+  await signIn(page, ada, `/console/agents/${databaseId}?view=both&step=2`);
+  const step = page.getByRole("region", { name: "Step", exact: true });
+  await step.getByRole("heading", { name: "second" }).waitFor();
+  const json = page.getByLabel("The diagram as JSON");
+  const drawn = (name: string) => page.locator(".react-flow__node", { hasText: name });
+  // By the form: the JSON follows. By the JSON: the drawing and the form follow.
+  await step.getByLabel("Id").fill("again");
+  await drawn("again").waitFor();
+  assert.match(await json.inputValue(), /"id": "again"/);
+  await json.fill((await json.inputValue()).replace('"again"', '"third"'));
+  await drawn("third").waitFor();
+  await step.getByRole("heading", { name: "third" }).waitFor();
+  assert.ok((await json.boundingBox())!.x > (await page.locator(".drawing").boundingBox())!.x + 100, "they stand beside each other");
+  // What is no JSON says so; the drawing stays, and can't be changed meanwhile.
+  const before = await json.inputValue();
+  await json.fill(`${before},`);
+  await page.getByText("This is not JSON yet").waitFor();
+  await drawn("third").waitFor();
+  assert.equal(await step.getByLabel("Id").isEditable(), false);
+  await accessible(page, "agent-beside");
+  await json.fill(before);
+  await page.getByText("This is not JSON yet").waitFor({ state: "detached" });
+  // To choose is no way out of what is not saved: nobody is asked.
+  await page.getByRole("region", { name: "Steps" }).getByRole("button", { name: "Output" }).click();
+  await page.waitForURL(/step=output/);
+  await page.getByRole("region", { name: "Output" }).waitFor();
+  await save(page);
+  await page.reload();
+  await page.getByRole("region", { name: "Output" }).waitFor();
+  await json.waitFor();
+  await page.getByText("Drawing", { exact: true }).click();
+  await json.waitFor({ state: "detached" });
+  await page.waitForURL((at) => !at.search.includes("view"));
+  // Where there is no room for both they take turns.
+  await page.goto(`${url}/console/agents/${databaseId}?view=both`);
+  await json.waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  await json.waitFor({ state: "detached" });
+  await page.locator(".drawing").waitFor();
+  await page.getByRole("radiogroup", { name: "How the diagram is shown" }).getByText("JSON", { exact: true }).click();
+  await json.waitFor();
+  await page.locator(".drawing").waitFor({ state: "detached" });
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+  await accessible(page, "agent-json-narrow");
+});
+
 test("connect two steps in the drawing; stay where something is not saved, or drop it", async (t) => {
   const page = await open(t);
   const { databaseId } = await made(ada, "Drawn", { steps: [{ id: "one", type: "set", values: { a: 1 } }, { id: "two", type: "set", values: { b: 2 } }], output: {} });

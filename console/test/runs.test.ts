@@ -52,6 +52,36 @@ test("runs: filters, one that has failed, one that is cancelled, and the search 
   await accessible(page, "runs-drawn");
 });
 
+test("each step of a run tells what it was given and gave, when and how long; secrets by their names", async (t) => {
+  const page = await open(t);
+  await graph(ada, "mutation($input: CreateSecretInput!) { createSecret(input: $input) { secret { id } } }", { input: { name: "RUN_KEY", value: "s3cr3t-value" } });
+  const { databaseId } = await made(ada, "Asks elsewhere", {
+    steps: [
+      { id: "words", type: "set", values: { of: "{{ input.name }}" } },
+      { id: "call", type: "http", method: "POST", url: receivers.well, headers: { Authorization: "Bearer {{ secrets.RUN_KEY }}" }, body: { name: "{{ steps.words.of }}" } },
+      { id: "stop", type: "fail", message: "No {{ steps.words.of }}", code: "closed" },
+    ], output: {},
+  });
+  await signIn(page, ada, `/console/agents/${databaseId}/test`);
+  await page.getByLabel("Input").fill('{"name": "Ada"}');
+  await page.getByRole("button", { name: "Run it" }).click();
+  const steps = page.getByRole("region", { name: "Run", exact: true }).getByRole("region", { name: "Steps" });
+  await steps.getByText("closed").waitFor();
+  const given = async (step: string) => {
+    await steps.getByRole("listitem").filter({ hasText: step }).getByText("What it was given").click();
+    return JSON.parse(await steps.getByLabel(`What ${step} was given`).innerText()) as unknown;
+  };
+  assert.deepEqual(await given("call"), {
+    method: "POST", url: receivers.well, headers: { Authorization: "Bearer [secret RUN_KEY]", "Content-Type": "application/json" }, body: { name: "Ada" },
+  });
+  assert.deepEqual(await given("stop"), { message: "No Ada" });
+  await steps.getByText("What it gave").first().click();
+  assert.deepEqual(JSON.parse(await steps.getByLabel("What words gave").innerText()), { of: "Ada" });
+  assert.equal(await steps.getByLabel("What words was given").count(), 0); // it is what it gave
+  assert.equal(await steps.locator("time").count(), 3);
+  await accessible(page, "run-steps");
+});
+
 test("from a run to what webhooks were told of it, and back", async (t) => {
   const page = await open(t);
   await graph(ada, "mutation($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { secret } }", { input: { url: receivers.well, name: "Told of runs" } });

@@ -109,15 +109,24 @@ func TestSecrets(t *testing.T) {
 	failing := s.Publish(builder, fmt.Sprintf(`{"steps":[{"id":"a","type":"http","url":"%s/?fails&q={{ urlEncode(secrets.CRM) }}"}],"output":{}}`, p.api.URL))
 	blocked := s.Publish(builder, `{"steps":[{"id":"a","type":"http","url":"https://{{ secrets.CRM }}.example/"}],"output":{}}`)
 	wrong := s.Publish(builder, fmt.Sprintf(`{"steps":[{"id":"a","type":"http","url":"%s/{{ int(secrets.CRM) }}"}],"output":{}}`, p.api.URL))
-	for _, agent := range []int64{failing, blocked, wrong} {
-		a := s.Poll(builder, s.Start(builder, agent, object{}))
+	for agent, url := range map[int64]any{failing: p.api.URL + "/?fails&q=[secret CRM]", blocked: "https://[secret CRM].example/", wrong: nil} {
+		key := s.Start(builder, agent, object{})
+		a := s.Poll(builder, key)
 		if a.Status != http.StatusBadRequest || platform.Member(t, a.JSON(t), "errorData.step") != "a" {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		hides(t, "an error", string(a.Body))
+		var given object
+		if url != nil {
+			given = object{"method": "GET", "url": url, "headers": object{}}
+		}
+		if step := s.Must(200, "GET", "/v1/runs/"+key+"/steps", builder, nil).JSON(t); !platform.SameJSON(platform.Member(t, step, "0.input"), given) {
+			t.Errorf("its step: %v, want %v", step, given)
+		}
 	}
 	hides(t, "the output", string(a.Body))
-	hides(t, "the run", fmt.Sprint(s.MustGQL(builder, `query($k: String!) { run(jobKey: $k) { input output error steps { result error } } }`, object{"k": key})))
+	hides(t, "the run", fmt.Sprint(s.MustGQL(builder, `query($k: String!) { run(jobKey: $k) { input output error steps { input result error } } }`, object{"k": key})))
+	inputsNameSecrets(t, s, builder, key, p.api.URL)
 	hides(t, "the list", string(s.Must(200, "GET", "/v1/secrets", builder, nil).Body))
 	for _, x := range r.Wait(t, 8) {
 		hides(t, "a delivery", string(x.Body))
@@ -133,6 +142,32 @@ func TestSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		hides(t, "the table "+table, strings.Join(rows, "\n"))
+	}
+}
+
+// inputsNameSecrets checks that what the steps of TestSecrets were given is shown with the names of secrets in the places of their values, at both doors.
+func inputsNameSecrets(t *testing.T, s *platform.Platform, token, key, url string) {
+	t.Helper()
+	text := s.Must(200, "GET", "/v1/runs/"+key+"/steps", token, nil)
+	hides(t, "the steps", string(text.Body))
+	steps := s.MustGQL(token, `query($k: String!) { run(jobKey: $k) { steps { input } } }`, object{"k": key})
+	bearer := "Bearer [secret CRM]"
+	for i, want := range []object{
+		{
+			"method": "POST", "url": url + "/?q=[secret OTHER]", "body": object{"t": "[secret OTHER]"},
+			"headers": object{"Authorization": bearer, "Accept": "application/json", "Content-Type": "application/json"},
+		},
+		{"method": "GET", "url": url + "/", "headers": object{"Authorization": bearer, "Accept": "text/plain"}},
+		{"messages": []any{object{"role": "user", "content": "Use [secret CRM]"}}},
+		{"method": "GET", "url": url + "/", "headers": object{"Accept": "application/json"}},
+	} {
+		for door, got := range map[string]any{
+			"REST": platform.Member(t, text.JSON(t), fmt.Sprintf("%d.input", i)), "the graph": platform.Member(t, steps, fmt.Sprintf("run.steps.%d.input", i)),
+		} {
+			if !platform.SameJSON(got, want) {
+				t.Errorf("step %d was given, by %s: %v", i, door, got)
+			}
+		}
 	}
 }
 

@@ -34,6 +34,9 @@ func (d *direct) GenerateCode(data *codegen.Data) error { //nolint:unparam // a 
 				if f.IsVariable() && f.TypeReference.MarshalFunc() == "marshalNString2string" {
 					write = "scalar.MarshalStringAt(&" + value + ")"
 				}
+				if value == f.GoReceiverName+".GlobalID()" {
+					write = "scalar.MarshalIDOf(" + f.GoReceiverName + ")"
+				}
 				d.bodies[function+"_"+o.Name+"_"+f.Name+"("] = " {\n\treturn " + write + "\n}\n"
 				d.bodies[function+f.FieldContextFunc()+"("] = ""
 			}

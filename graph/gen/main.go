@@ -181,6 +181,9 @@ func patch(file string, plain *direct) error {
 		}
 		code = what.ReplaceAll(code, nil)
 	}
+	if code, err = bare(code); err != nil {
+		return err
+	}
 	code = bytes.Replace(code, []byte("import (\n"), []byte("import (\n\t\"canopy/graph/inorder\"\n\t\"canopy/graph/live\"\n"), 1)
 	imports.LocalPrefix = "canopy"
 	code, err = imports.Process(file, code, nil)

@@ -2716,6 +2716,12 @@ type RunStep {
   stepId: String!
   "set, search, ask, chat, http or fail."
   type: String!
+  """
+  What the step was given once its expressions were evaluated, kept also where it failed. In place of secrets stand their names; texts are cut where
+  the whole is longer than 64 KiB. Null for a set step, whose result it is; where the condition was false, an expression failed, or cutting is not enough;
+  and for steps from before this was kept.
+  """
+  input: JSON
   "What the step gave; null when its condition was false, or it failed."
   result: JSON
   "Why the step failed."
@@ -8835,13 +8841,11 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // region    **************************** field.gotpl *****************************
 
 func (ec *executionContext) _AcceptInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.AcceptInvitationPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AcceptInvitationPayload_invitation(ctx, field)
-		},
+		graphql.FieldContext{Object: "AcceptInvitationPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Invitation, nil
 		},
@@ -8853,18 +8857,9 @@ func (ec *executionContext) _AcceptInvitationPayload_invitation(ctx context.Cont
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AcceptInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AcceptInvitationPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Account_id(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Account_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
@@ -8904,13 +8899,11 @@ func (ec *executionContext) _Account_domain(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _Account_customer(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "Account", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Account().Customer(ctx, obj)
 		},
@@ -8922,24 +8915,13 @@ func (ec *executionContext) _Account_customer(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Account_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Account",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Account_application(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_application(ctx, field)
-		},
+		graphql.FieldContext{Object: "Account", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Account().Application(ctx, obj)
 		},
@@ -8951,24 +8933,13 @@ func (ec *executionContext) _Account_application(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Account_application(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Account",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Account_region(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_region(ctx, field)
-		},
+		graphql.FieldContext{Object: "Account", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Account().Region(ctx, obj)
 		},
@@ -8979,15 +8950,6 @@ func (ec *executionContext) _Account_region(ctx context.Context, field graphql.C
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Account_region(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Account",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Account_permissions(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
@@ -9118,13 +9080,11 @@ func (ec *executionContext) _Account_version(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _AccountConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AccountConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "AccountConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -9136,24 +9096,13 @@ func (ec *executionContext) _AccountConnection_edges(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AccountConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AccountConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AccountConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AccountConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "AccountConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -9165,24 +9114,13 @@ func (ec *executionContext) _AccountConnection_nodes(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AccountConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AccountConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AccountConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AccountConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "AccountConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -9193,15 +9131,6 @@ func (ec *executionContext) _AccountConnection_pageInfo(ctx context.Context, fie
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_AccountConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AccountConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _AccountConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
@@ -9255,13 +9184,11 @@ func (ec *executionContext) _AccountEdge_cursor(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _AccountEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Account]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AccountEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "AccountEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -9273,18 +9200,9 @@ func (ec *executionContext) _AccountEdge_node(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AccountEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AccountEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Agent_id(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Agent_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
@@ -9320,13 +9238,11 @@ func (ec *executionContext) _Agent_updatedAt(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Agent_account(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_account(ctx, field)
-		},
+		graphql.FieldContext{Object: "Agent", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Agent().Account(ctx, obj)
 		},
@@ -9338,24 +9254,13 @@ func (ec *executionContext) _Agent_account(ctx context.Context, field graphql.Co
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Agent_account(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Agent",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Agent_published(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_published(ctx, field)
-		},
+		graphql.FieldContext{Object: "Agent", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Agent().Published(ctx, obj)
 		},
@@ -9366,15 +9271,6 @@ func (ec *executionContext) _Agent_published(ctx context.Context, field graphql.
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_Agent_published(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Agent",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Agent_revisions(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
@@ -9464,13 +9360,11 @@ func (ec *executionContext) _Agent_version(ctx context.Context, field graphql.Co
 }
 
 func (ec *executionContext) _AgentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "AgentConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -9482,24 +9376,13 @@ func (ec *executionContext) _AgentConnection_edges(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AgentConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AgentConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AgentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "AgentConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -9511,24 +9394,13 @@ func (ec *executionContext) _AgentConnection_nodes(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AgentConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AgentConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AgentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "AgentConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -9539,15 +9411,6 @@ func (ec *executionContext) _AgentConnection_pageInfo(ctx context.Context, field
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_AgentConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AgentConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _AgentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
@@ -9601,13 +9464,11 @@ func (ec *executionContext) _AgentEdge_cursor(ctx context.Context, field graphql
 }
 
 func (ec *executionContext) _AgentEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Agent]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "AgentEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -9619,18 +9480,9 @@ func (ec *executionContext) _AgentEdge_node(ctx context.Context, field graphql.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AgentEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AgentEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AgentRevision_id(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _AgentRevision_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
@@ -9650,13 +9502,11 @@ func (ec *executionContext) _AgentRevision_createdAt(ctx context.Context, field 
 }
 
 func (ec *executionContext) _AgentRevision_agent(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_agent(ctx, field)
-		},
+		graphql.FieldContext{Object: "AgentRevision", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.AgentRevision().Agent(ctx, obj)
 		},
@@ -9668,24 +9518,13 @@ func (ec *executionContext) _AgentRevision_agent(ctx context.Context, field grap
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AgentRevision_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AgentRevision",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AgentRevisionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevisionConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "AgentRevisionConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -9697,24 +9536,13 @@ func (ec *executionContext) _AgentRevisionConnection_edges(ctx context.Context, 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AgentRevisionConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AgentRevisionConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AgentRevisionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevisionConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "AgentRevisionConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -9726,24 +9554,13 @@ func (ec *executionContext) _AgentRevisionConnection_nodes(ctx context.Context, 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AgentRevisionConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AgentRevisionConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AgentRevisionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevisionConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "AgentRevisionConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -9754,15 +9571,6 @@ func (ec *executionContext) _AgentRevisionConnection_pageInfo(ctx context.Contex
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_AgentRevisionConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AgentRevisionConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
@@ -9816,13 +9624,11 @@ func (ec *executionContext) _AgentRevisionEdge_cursor(ctx context.Context, field
 }
 
 func (ec *executionContext) _AgentRevisionEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Revision]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevisionEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "AgentRevisionEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -9833,15 +9639,6 @@ func (ec *executionContext) _AgentRevisionEdge_node(ctx context.Context, field g
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_AgentRevisionEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AgentRevisionEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Answer_text(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
@@ -9861,13 +9658,11 @@ func (ec *executionContext) _Answer_extractive(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Answer_citations(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Answer_citations(ctx, field)
-		},
+		graphql.FieldContext{Object: "Answer", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Citations, nil
 		},
@@ -9879,24 +9674,13 @@ func (ec *executionContext) _Answer_citations(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Answer_citations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Answer",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Answer_warnings(ctx context.Context, field graphql.CollectedField, obj *search.Answer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Answer_warnings(ctx, field)
-		},
+		graphql.FieldContext{Object: "Answer", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Warnings, nil
 		},
@@ -9907,15 +9691,6 @@ func (ec *executionContext) _Answer_warnings(ctx context.Context, field graphql.
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Answer_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Answer",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _AnswerWarning_code(ctx context.Context, field graphql.CollectedField, obj *search.AnswerWarning) (ret graphql.Marshaler) {
@@ -9935,7 +9710,7 @@ func (ec *executionContext) _AnswerWarning_end(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _ApiKey_id(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _ApiKey_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
@@ -10013,13 +9788,11 @@ func (ec *executionContext) fieldContext_ApiKey_allowedAddresses(_ context.Conte
 }
 
 func (ec *executionContext) _ApiKey_user(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "ApiKey", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ApiKey().User(ctx, obj)
 		},
@@ -10031,24 +9804,13 @@ func (ec *executionContext) _ApiKey_user(ctx context.Context, field graphql.Coll
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_ApiKey_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ApiKey",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ApiKey_customer(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "ApiKey", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ApiKey().Customer(ctx, obj)
 		},
@@ -10060,28 +9822,17 @@ func (ec *executionContext) _ApiKey_customer(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ApiKey_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ApiKey",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ApiKey_version(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _ApiKeyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKeyConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "ApiKeyConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -10093,24 +9844,13 @@ func (ec *executionContext) _ApiKeyConnection_edges(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ApiKeyConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ApiKeyConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ApiKeyConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKeyConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "ApiKeyConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -10122,24 +9862,13 @@ func (ec *executionContext) _ApiKeyConnection_nodes(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ApiKeyConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ApiKeyConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ApiKeyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKeyConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "ApiKeyConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -10150,15 +9879,6 @@ func (ec *executionContext) _ApiKeyConnection_pageInfo(ctx context.Context, fiel
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_ApiKeyConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ApiKeyConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
@@ -10212,13 +9932,11 @@ func (ec *executionContext) _ApiKeyEdge_cursor(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _ApiKeyEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.APIKey]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKeyEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "ApiKeyEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -10230,18 +9948,9 @@ func (ec *executionContext) _ApiKeyEdge_node(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ApiKeyEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ApiKeyEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Application_id(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Application_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
@@ -10281,7 +9990,7 @@ func (ec *executionContext) _AuditAction_description(ctx context.Context, field 
 }
 
 func (ec *executionContext) _AuditEvent_id(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _AuditEvent_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
@@ -10332,13 +10041,11 @@ func (ec *executionContext) fieldContext_AuditEvent_clientId(_ context.Context, 
 }
 
 func (ec *executionContext) _AuditEvent_actor(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_actor(ctx, field)
-		},
+		graphql.FieldContext{Object: "AuditEvent", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.AuditEvent().Actor(ctx, obj)
 		},
@@ -10350,24 +10057,13 @@ func (ec *executionContext) _AuditEvent_actor(ctx context.Context, field graphql
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AuditEvent_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuditEvent",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AuditEvent_customer(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "AuditEvent", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.AuditEvent().Customer(ctx, obj)
 		},
@@ -10379,24 +10075,13 @@ func (ec *executionContext) _AuditEvent_customer(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AuditEvent_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuditEvent",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AuditEventConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEventConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "AuditEventConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -10408,24 +10093,13 @@ func (ec *executionContext) _AuditEventConnection_edges(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AuditEventConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuditEventConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AuditEventConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEventConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "AuditEventConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -10437,24 +10111,13 @@ func (ec *executionContext) _AuditEventConnection_nodes(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AuditEventConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuditEventConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _AuditEventConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEventConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "AuditEventConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -10465,15 +10128,6 @@ func (ec *executionContext) _AuditEventConnection_pageInfo(ctx context.Context, 
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_AuditEventConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuditEventConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
@@ -10527,13 +10181,11 @@ func (ec *executionContext) _AuditEventEdge_cursor(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _AuditEventEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEventEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "AuditEventEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -10545,15 +10197,6 @@ func (ec *executionContext) _AuditEventEdge_node(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AuditEventEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuditEventEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _BeginPasskeyPayload_state(ctx context.Context, field graphql.CollectedField, obj *resolvers.AskedPasskey) (ret graphql.Marshaler) {
 	return scalar.MarshalStringAt(&obj.State)
@@ -10564,7 +10207,7 @@ func (ec *executionContext) _BeginPasskeyPayload_options(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Billing_id(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Billing_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
@@ -10632,13 +10275,11 @@ func (ec *executionContext) _BulkError_message(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _CancelCustomerImportPayload_customerImport(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelCustomerImportPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CancelCustomerImportPayload_customerImport(ctx, field)
-		},
+		graphql.FieldContext{Object: "CancelCustomerImportPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.CustomerImport, nil
 		},
@@ -10650,24 +10291,13 @@ func (ec *executionContext) _CancelCustomerImportPayload_customerImport(ctx cont
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CancelCustomerImportPayload_customerImport(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CancelCustomerImportPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CancelReprocessingPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelReprocessingPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CancelReprocessingPayload_context(ctx, field)
-		},
+		graphql.FieldContext{Object: "CancelReprocessingPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
@@ -10679,24 +10309,13 @@ func (ec *executionContext) _CancelReprocessingPayload_context(ctx context.Conte
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CancelReprocessingPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CancelReprocessingPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CancelRunPayload_run(ctx, field)
-		},
+		graphql.FieldContext{Object: "CancelRunPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Run, nil
 		},
@@ -10708,24 +10327,13 @@ func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CancelRunPayload_run(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CancelRunPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ChangePasswordPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ChangePasswordPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChangePasswordPayload_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "ChangePasswordPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
@@ -10737,18 +10345,9 @@ func (ec *executionContext) _ChangePasswordPayload_user(ctx context.Context, fie
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_ChangePasswordPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ChangePasswordPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Chunk_id(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Chunk_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
@@ -10841,13 +10440,11 @@ func (ec *executionContext) fieldContext_Chunk_row(_ context.Context, field grap
 }
 
 func (ec *executionContext) _Chunk_document(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_document(ctx, field)
-		},
+		graphql.FieldContext{Object: "Chunk", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Chunk().Document(ctx, obj)
 		},
@@ -10859,24 +10456,13 @@ func (ec *executionContext) _Chunk_document(ctx context.Context, field graphql.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Chunk_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Chunk",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ChunkConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChunkConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "ChunkConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -10888,24 +10474,13 @@ func (ec *executionContext) _ChunkConnection_edges(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ChunkConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ChunkConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ChunkConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChunkConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "ChunkConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -10917,24 +10492,13 @@ func (ec *executionContext) _ChunkConnection_nodes(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ChunkConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ChunkConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ChunkConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChunkConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "ChunkConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -10945,15 +10509,6 @@ func (ec *executionContext) _ChunkConnection_pageInfo(ctx context.Context, field
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_ChunkConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ChunkConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
@@ -11007,13 +10562,11 @@ func (ec *executionContext) _ChunkEdge_cursor(ctx context.Context, field graphql
 }
 
 func (ec *executionContext) _ChunkEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChunkEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "ChunkEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -11024,15 +10577,6 @@ func (ec *executionContext) _ChunkEdge_node(ctx context.Context, field graphql.C
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_ChunkEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ChunkEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Citation_quote(ctx context.Context, field graphql.CollectedField, obj *search.Citation) (ret graphql.Marshaler) {
@@ -11048,13 +10592,11 @@ func (ec *executionContext) _Citation_end(ctx context.Context, field graphql.Col
 }
 
 func (ec *executionContext) _Citation_hit(ctx context.Context, field graphql.CollectedField, obj *search.Citation) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Citation_hit(ctx, field)
-		},
+		graphql.FieldContext{Object: "Citation", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Hit, nil
 		},
@@ -11066,24 +10608,13 @@ func (ec *executionContext) _Citation_hit(ctx context.Context, field graphql.Col
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Citation_hit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Citation",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ConfirmTotpPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ConfirmTotpPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConfirmTotpPayload_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "ConfirmTotpPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
@@ -11094,15 +10625,6 @@ func (ec *executionContext) _ConfirmTotpPayload_user(ctx context.Context, field 
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_ConfirmTotpPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ConfirmTotpPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _ConfirmTotpPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.ConfirmTotpPayload) (ret graphql.Marshaler) {
@@ -11129,7 +10651,7 @@ func (ec *executionContext) fieldContext_ConfirmTotpPayload_recoveryCodes(_ cont
 }
 
 func (ec *executionContext) _Context_id(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Context_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -11197,13 +10719,11 @@ func (ec *executionContext) _Context_toolsJson(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Context_tools(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_tools(ctx, field)
-		},
+		graphql.FieldContext{Object: "Context", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().Tools(ctx, obj)
 		},
@@ -11214,15 +10734,6 @@ func (ec *executionContext) _Context_tools(ctx context.Context, field graphql.Co
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Context_tools(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Context",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Context_starterPrompts(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -11288,13 +10799,11 @@ func (ec *executionContext) _Context_createdAt(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _Context_account(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_account(ctx, field)
-		},
+		graphql.FieldContext{Object: "Context", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().Account(ctx, obj)
 		},
@@ -11306,24 +10815,13 @@ func (ec *executionContext) _Context_account(ctx context.Context, field graphql.
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Context_account(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Context",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Context_creator(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_creator(ctx, field)
-		},
+		graphql.FieldContext{Object: "Context", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().Creator(ctx, obj)
 		},
@@ -11335,24 +10833,13 @@ func (ec *executionContext) _Context_creator(ctx context.Context, field graphql.
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Context_creator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Context",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Context_deletedDocuments(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_deletedDocuments(ctx, field)
-		},
+		graphql.FieldContext{Object: "Context", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().DeletedDocuments(ctx, obj)
 		},
@@ -11363,15 +10850,6 @@ func (ec *executionContext) _Context_deletedDocuments(ctx context.Context, field
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Context_deletedDocuments(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Context",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Context_documents(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -11416,13 +10894,11 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 }
 
 func (ec *executionContext) _Context_reprocessing(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_reprocessing(ctx, field)
-		},
+		graphql.FieldContext{Object: "Context", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().Reprocessing(ctx, obj)
 		},
@@ -11433,15 +10909,6 @@ func (ec *executionContext) _Context_reprocessing(ctx context.Context, field gra
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_Context_reprocessing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Context",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Context_queries(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -11490,13 +10957,11 @@ func (ec *executionContext) _Context_version(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _ContextConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -11508,24 +10973,13 @@ func (ec *executionContext) _ContextConnection_edges(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ContextConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ContextConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -11537,24 +10991,13 @@ func (ec *executionContext) _ContextConnection_nodes(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ContextConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ContextConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -11565,15 +11008,6 @@ func (ec *executionContext) _ContextConnection_pageInfo(ctx context.Context, fie
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_ContextConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _ContextConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
@@ -11627,13 +11061,11 @@ func (ec *executionContext) _ContextEdge_cursor(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _ContextEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -11645,18 +11077,9 @@ func (ec *executionContext) _ContextEdge_node(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ContextEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ContextQuery_id(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _ContextQuery_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
@@ -11684,13 +11107,11 @@ func (ec *executionContext) _ContextQuery_createdAt(ctx context.Context, field g
 }
 
 func (ec *executionContext) _ContextQuery_user(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextQuery_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextQuery", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ContextQuery().User(ctx, obj)
 		},
@@ -11702,24 +11123,13 @@ func (ec *executionContext) _ContextQuery_user(ctx context.Context, field graphq
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_ContextQuery_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextQuery",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ContextQueryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.ContextQuery]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextQueryConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextQueryConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -11731,24 +11141,13 @@ func (ec *executionContext) _ContextQueryConnection_edges(ctx context.Context, f
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ContextQueryConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextQueryConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ContextQueryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.ContextQuery]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextQueryConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextQueryConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -11760,24 +11159,13 @@ func (ec *executionContext) _ContextQueryConnection_nodes(ctx context.Context, f
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ContextQueryConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextQueryConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ContextQueryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.ContextQuery]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextQueryConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextQueryConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -11788,15 +11176,6 @@ func (ec *executionContext) _ContextQueryConnection_pageInfo(ctx context.Context
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_ContextQueryConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextQueryConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _ContextQueryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.ContextQuery]) (ret graphql.Marshaler) {
@@ -11850,13 +11229,11 @@ func (ec *executionContext) _ContextQueryEdge_cursor(ctx context.Context, field 
 }
 
 func (ec *executionContext) _ContextQueryEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.ContextQuery]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextQueryEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextQueryEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -11867,15 +11244,6 @@ func (ec *executionContext) _ContextQueryEdge_node(ctx context.Context, field gr
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_ContextQueryEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextQueryEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _ContextReprocessing_status(ctx context.Context, field graphql.CollectedField, obj *db.ContextReprocessing) (ret graphql.Marshaler) {
@@ -11923,13 +11291,11 @@ func (ec *executionContext) _ContextTool_agentId(ctx context.Context, field grap
 }
 
 func (ec *executionContext) _ContextTool_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_agent(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextTool", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ContextTool().Agent(ctx, obj)
 		},
@@ -11941,24 +11307,13 @@ func (ec *executionContext) _ContextTool_agent(ctx context.Context, field graphq
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_ContextTool_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextTool",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ContextTool_parameters(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_parameters(ctx, field)
-		},
+		graphql.FieldContext{Object: "ContextTool", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Parameters, nil
 		},
@@ -11969,15 +11324,6 @@ func (ec *executionContext) _ContextTool_parameters(ctx context.Context, field g
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_ContextTool_parameters(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ContextTool",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _ContextToolParameter_paramName(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
@@ -11997,13 +11343,11 @@ func (ec *executionContext) _ContextToolParameter_description(ctx context.Contex
 }
 
 func (ec *executionContext) _CreateAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAgentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateAgentPayload_agent(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateAgentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
@@ -12015,24 +11359,13 @@ func (ec *executionContext) _CreateAgentPayload_agent(ctx context.Context, field
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreateAgentPayload_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateAgentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateApiKeyPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateApiKeyPayload_apiKey(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateApiKeyPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.APIKey, nil
 		},
@@ -12044,15 +11377,6 @@ func (ec *executionContext) _CreateApiKeyPayload_apiKey(ctx context.Context, fie
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CreateApiKeyPayload_apiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateApiKeyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateApiKeyPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
 	return scalar.MarshalStringAt(&obj.ClientID)
@@ -12063,13 +11387,11 @@ func (ec *executionContext) _CreateApiKeyPayload_clientSecret(ctx context.Contex
 }
 
 func (ec *executionContext) _CreateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateContextPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateContextPayload_context(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateContextPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
@@ -12081,24 +11403,13 @@ func (ec *executionContext) _CreateContextPayload_context(ctx context.Context, f
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreateContextPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateContextPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateCustomerPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateCustomerPayload_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateCustomerPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
@@ -12110,24 +11421,13 @@ func (ec *executionContext) _CreateCustomerPayload_customer(ctx context.Context,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreateCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateCustomerPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateCustomerPayload_admin(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateCustomerPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateCustomerPayload_admin(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateCustomerPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Admin, nil
 		},
@@ -12139,24 +11439,13 @@ func (ec *executionContext) _CreateCustomerPayload_admin(ctx context.Context, fi
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreateCustomerPayload_admin(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateCustomerPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateIdentityProviderPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateIdentityProviderPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateIdentityProviderPayload_identityProvider(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateIdentityProviderPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.IdentityProvider, nil
 		},
@@ -12168,24 +11457,13 @@ func (ec *executionContext) _CreateIdentityProviderPayload_identityProvider(ctx 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreateIdentityProviderPayload_identityProvider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateIdentityProviderPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreatePasskeyPayload_passkey(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePasskeyPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreatePasskeyPayload_passkey(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreatePasskeyPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Passkey, nil
 		},
@@ -12196,15 +11474,6 @@ func (ec *executionContext) _CreatePasskeyPayload_passkey(ctx context.Context, f
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_CreatePasskeyPayload_passkey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreatePasskeyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _CreatePasskeyPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePasskeyPayload) (ret graphql.Marshaler) {
@@ -12231,13 +11500,11 @@ func (ec *executionContext) fieldContext_CreatePasskeyPayload_recoveryCodes(_ co
 }
 
 func (ec *executionContext) _CreatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreatePermissionPayload_permission(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreatePermissionPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Permission, nil
 		},
@@ -12249,24 +11516,13 @@ func (ec *executionContext) _CreatePermissionPayload_permission(ctx context.Cont
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreatePermissionPayload_permission(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreatePermissionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreatePermissionsPayload_results(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionsPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreatePermissionsPayload_results(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreatePermissionsPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Results, nil
 		},
@@ -12278,28 +11534,17 @@ func (ec *executionContext) _CreatePermissionsPayload_results(ctx context.Contex
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreatePermissionsPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreatePermissionsPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreatePermissionsResult_index(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionsResult) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Index)
 }
 
 func (ec *executionContext) _CreatePermissionsResult_error(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionsResult) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreatePermissionsResult_error(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreatePermissionsResult", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Error, nil
 		},
@@ -12311,24 +11556,13 @@ func (ec *executionContext) _CreatePermissionsResult_error(ctx context.Context, 
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CreatePermissionsResult_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreatePermissionsResult",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreatePermissionsResult_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionsResult) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreatePermissionsResult_permission(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreatePermissionsResult", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Permission, nil
 		},
@@ -12340,24 +11574,13 @@ func (ec *executionContext) _CreatePermissionsResult_permission(ctx context.Cont
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CreatePermissionsResult_permission(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreatePermissionsResult",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateRolePayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateRolePayload_role(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateRolePayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Role, nil
 		},
@@ -12369,24 +11592,13 @@ func (ec *executionContext) _CreateRolePayload_role(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreateRolePayload_role(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateRolePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateScimTokenPayload_scimToken(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateScimTokenPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateScimTokenPayload_scimToken(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateScimTokenPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.ScimToken, nil
 		},
@@ -12398,28 +11610,17 @@ func (ec *executionContext) _CreateScimTokenPayload_scimToken(ctx context.Contex
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CreateScimTokenPayload_scimToken(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateScimTokenPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateScimTokenPayload_token(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateScimTokenPayload) (ret graphql.Marshaler) {
 	return scalar.MarshalStringAt(&obj.Token)
 }
 
 func (ec *executionContext) _CreateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateSecretPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateSecretPayload_secret(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateSecretPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Secret, nil
 		},
@@ -12431,24 +11632,13 @@ func (ec *executionContext) _CreateSecretPayload_secret(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreateSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateSecretPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUserPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateUserPayload_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateUserPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
@@ -12460,24 +11650,13 @@ func (ec *executionContext) _CreateUserPayload_user(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreateUserPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateUserPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateUsersPayload_results(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUsersPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateUsersPayload_results(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateUsersPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Results, nil
 		},
@@ -12489,28 +11668,17 @@ func (ec *executionContext) _CreateUsersPayload_results(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CreateUsersPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateUsersPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateUsersResult_index(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUsersResult) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Index)
 }
 
 func (ec *executionContext) _CreateUsersResult_error(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUsersResult) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateUsersResult_error(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateUsersResult", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Error, nil
 		},
@@ -12522,24 +11690,13 @@ func (ec *executionContext) _CreateUsersResult_error(ctx context.Context, field 
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CreateUsersResult_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateUsersResult",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateUsersResult_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUsersResult) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateUsersResult_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateUsersResult", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
@@ -12551,24 +11708,13 @@ func (ec *executionContext) _CreateUsersResult_user(ctx context.Context, field g
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CreateUsersResult_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateUsersResult",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateWebhookDestinationPayload_destination(ctx, field)
-		},
+		graphql.FieldContext{Object: "CreateWebhookDestinationPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Destination, nil
 		},
@@ -12580,22 +11726,13 @@ func (ec *executionContext) _CreateWebhookDestinationPayload_destination(ctx con
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_destination(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateWebhookDestinationPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CreateWebhookDestinationPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateWebhookDestinationPayload) (ret graphql.Marshaler) {
 	return scalar.MarshalStringAt(&obj.Secret)
 }
 
 func (ec *executionContext) _Customer_id(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Customer_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
@@ -12712,13 +11849,11 @@ func (ec *executionContext) _Customer_level(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _Customer_region(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_region(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Region(ctx, obj)
 		},
@@ -12730,24 +11865,13 @@ func (ec *executionContext) _Customer_region(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Customer_region(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Customer_parent(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_parent(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Parent(ctx, obj)
 		},
@@ -12759,24 +11883,13 @@ func (ec *executionContext) _Customer_parent(ctx context.Context, field graphql.
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Customer_parent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Customer_ancestors(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_ancestors(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Ancestors(ctx, obj)
 		},
@@ -12787,15 +11900,6 @@ func (ec *executionContext) _Customer_ancestors(ctx context.Context, field graph
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Customer_ancestors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Customer_children(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
@@ -12963,13 +12067,11 @@ func (ec *executionContext) fieldContext_Customer_accounts(ctx context.Context, 
 }
 
 func (ec *executionContext) _Customer_billing(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_billing(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Billing(ctx, obj)
 		},
@@ -12981,24 +12083,13 @@ func (ec *executionContext) _Customer_billing(ctx context.Context, field graphql
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Customer_billing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Customer_roles(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_roles(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Roles(ctx, obj)
 		},
@@ -13009,15 +12100,6 @@ func (ec *executionContext) _Customer_roles(ctx context.Context, field graphql.C
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Customer_roles(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Customer_apiKeys(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
@@ -13144,13 +12226,11 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Customer_deletedAgents(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_deletedAgents(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().DeletedAgents(ctx, obj)
 		},
@@ -13162,24 +12242,13 @@ func (ec *executionContext) _Customer_deletedAgents(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Customer_deletedAgents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Customer_usage(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_usage(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Usage(ctx, obj)
 		},
@@ -13191,24 +12260,13 @@ func (ec *executionContext) _Customer_usage(ctx context.Context, field graphql.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Customer_usage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Customer_invitations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_invitations(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Invitations(ctx, obj)
 		},
@@ -13220,24 +12278,13 @@ func (ec *executionContext) _Customer_invitations(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Customer_invitations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_secrets(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Secrets(ctx, obj)
 		},
@@ -13249,24 +12296,13 @@ func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Customer_secrets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Customer_deletedSecrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_deletedSecrets(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().DeletedSecrets(ctx, obj)
 		},
@@ -13277,15 +12313,6 @@ func (ec *executionContext) _Customer_deletedSecrets(ctx context.Context, field 
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Customer_deletedSecrets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Customer_identityProviders(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
@@ -13330,13 +12357,11 @@ func (ec *executionContext) fieldContext_Customer_identityProviders(ctx context.
 }
 
 func (ec *executionContext) _Customer_scimTokens(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_scimTokens(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().ScimTokens(ctx, obj)
 		},
@@ -13347,15 +12372,6 @@ func (ec *executionContext) _Customer_scimTokens(ctx context.Context, field grap
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Customer_scimTokens(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
@@ -13400,13 +12416,11 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 }
 
 func (ec *executionContext) _Customer_deletedWebhookDestinations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_deletedWebhookDestinations(ctx, field)
-		},
+		graphql.FieldContext{Object: "Customer", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().DeletedWebhookDestinations(ctx, obj)
 		},
@@ -13418,28 +12432,17 @@ func (ec *executionContext) _Customer_deletedWebhookDestinations(ctx context.Con
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Customer_deletedWebhookDestinations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Customer",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Customer_version(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _CustomerConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "CustomerConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -13451,24 +12454,13 @@ func (ec *executionContext) _CustomerConnection_edges(ctx context.Context, field
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CustomerConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CustomerConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CustomerConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "CustomerConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -13480,24 +12472,13 @@ func (ec *executionContext) _CustomerConnection_nodes(ctx context.Context, field
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CustomerConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CustomerConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CustomerConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "CustomerConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -13508,15 +12489,6 @@ func (ec *executionContext) _CustomerConnection_pageInfo(ctx context.Context, fi
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_CustomerConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CustomerConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _CustomerConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
@@ -13570,13 +12542,11 @@ func (ec *executionContext) _CustomerEdge_cursor(ctx context.Context, field grap
 }
 
 func (ec *executionContext) _CustomerEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Customer]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "CustomerEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -13588,18 +12558,9 @@ func (ec *executionContext) _CustomerEdge_node(ctx context.Context, field graphq
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CustomerEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CustomerEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _CustomerExport_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerExport) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _CustomerExport_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerExport) (ret graphql.Marshaler) {
@@ -13646,7 +12607,7 @@ func (ec *executionContext) _CustomerExport_expiresAt(ctx context.Context, field
 }
 
 func (ec *executionContext) _CustomerImport_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _CustomerImport_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
@@ -13654,13 +12615,11 @@ func (ec *executionContext) _CustomerImport_databaseId(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _CustomerImport_parent(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerImport_parent(ctx, field)
-		},
+		graphql.FieldContext{Object: "CustomerImport", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.CustomerImport().Parent(ctx, obj)
 		},
@@ -13671,15 +12630,6 @@ func (ec *executionContext) _CustomerImport_parent(ctx context.Context, field gr
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_CustomerImport_parent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CustomerImport",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _CustomerImport_dryRun(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
@@ -13699,13 +12649,11 @@ func (ec *executionContext) _CustomerImport_progress(ctx context.Context, field 
 }
 
 func (ec *executionContext) _CustomerImport_customer(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerImport_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "CustomerImport", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.CustomerImport().Customer(ctx, obj)
 		},
@@ -13716,15 +12664,6 @@ func (ec *executionContext) _CustomerImport_customer(ctx context.Context, field 
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_CustomerImport_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CustomerImport",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _CustomerImport_report(ctx context.Context, field graphql.CollectedField, obj *db.CustomerImport) (ret graphql.Marshaler) {
@@ -13744,7 +12683,7 @@ func (ec *executionContext) _CustomerImport_expiresAt(ctx context.Context, field
 }
 
 func (ec *executionContext) _CustomerRef_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _CustomerRef_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
@@ -13764,13 +12703,11 @@ func (ec *executionContext) _CustomerRef_level(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _CustomerRef_customer(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "CustomerRef", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.CustomerRef().Customer(ctx, obj)
 		},
@@ -13782,24 +12719,13 @@ func (ec *executionContext) _CustomerRef_customer(ctx context.Context, field gra
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CustomerRef_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CustomerRef",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _DeclineInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeclineInvitationPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeclineInvitationPayload_invitation(ctx, field)
-		},
+		graphql.FieldContext{Object: "DeclineInvitationPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Invitation, nil
 		},
@@ -13810,15 +12736,6 @@ func (ec *executionContext) _DeclineInvitationPayload_invitation(ctx context.Con
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_DeclineInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeclineInvitationPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _DefaultLimit_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.DefaultLimit) (ret graphql.Marshaler) {
@@ -13842,13 +12759,11 @@ func (ec *executionContext) _DeleteCustomerPayload_deletedId(ctx context.Context
 }
 
 func (ec *executionContext) _DeleteCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteCustomerPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteCustomerPayload_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "DeleteCustomerPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
@@ -13859,15 +12774,6 @@ func (ec *executionContext) _DeleteCustomerPayload_customer(ctx context.Context,
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_DeleteCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeleteCustomerPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _DeleteDocumentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteDocumentPayload) (ret graphql.Marshaler) {
@@ -13903,7 +12809,7 @@ func (ec *executionContext) _DeleteWebhookDestinationPayload_deletedId(ctx conte
 }
 
 func (ec *executionContext) _Deleted_id(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Deleted_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Deleted) (ret graphql.Marshaler) {
@@ -13923,13 +12829,11 @@ func (ec *executionContext) _Deleted_restorableUntil(ctx context.Context, field 
 }
 
 func (ec *executionContext) _DiagramCheck_faults(ctx context.Context, field graphql.CollectedField, obj *diagram.Checked) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DiagramCheck_faults(ctx, field)
-		},
+		graphql.FieldContext{Object: "DiagramCheck", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Faults, nil
 		},
@@ -13941,24 +12845,13 @@ func (ec *executionContext) _DiagramCheck_faults(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_DiagramCheck_faults(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DiagramCheck",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _DiagramCheck_steps(ctx context.Context, field graphql.CollectedField, obj *diagram.Checked) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DiagramCheck_steps(ctx, field)
-		},
+		graphql.FieldContext{Object: "DiagramCheck", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Steps, nil
 		},
@@ -13970,24 +12863,13 @@ func (ec *executionContext) _DiagramCheck_steps(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_DiagramCheck_steps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DiagramCheck",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _DiagramCheck_output(ctx context.Context, field graphql.CollectedField, obj *diagram.Checked) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DiagramCheck_output(ctx, field)
-		},
+		graphql.FieldContext{Object: "DiagramCheck", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Output, nil
 		},
@@ -13998,15 +12880,6 @@ func (ec *executionContext) _DiagramCheck_output(ctx context.Context, field grap
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_DiagramCheck_output(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DiagramCheck",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _DiagramFault_location(ctx context.Context, field graphql.CollectedField, obj *diagram.Fault) (ret graphql.Marshaler) {
@@ -14087,13 +12960,11 @@ func (ec *executionContext) fieldContext_DiagramReads_secrets(_ context.Context,
 }
 
 func (ec *executionContext) _DisableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.DisableAgentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DisableAgentPayload_agent(ctx, field)
-		},
+		graphql.FieldContext{Object: "DisableAgentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
@@ -14105,24 +12976,13 @@ func (ec *executionContext) _DisableAgentPayload_agent(ctx context.Context, fiel
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_DisableAgentPayload_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DisableAgentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _DisableTotpPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.DisableTotpPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DisableTotpPayload_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "DisableTotpPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
@@ -14134,18 +12994,9 @@ func (ec *executionContext) _DisableTotpPayload_user(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_DisableTotpPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DisableTotpPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Document_id(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Document_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
@@ -14220,13 +13071,11 @@ func (ec *executionContext) fieldContext_Document_error(_ context.Context, field
 }
 
 func (ec *executionContext) _Document_warnings(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_warnings(ctx, field)
-		},
+		graphql.FieldContext{Object: "Document", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Document().Warnings(ctx, obj)
 		},
@@ -14237,15 +13086,6 @@ func (ec *executionContext) _Document_warnings(ctx context.Context, field graphq
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Document_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Document",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Document_chunkCount(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
@@ -14304,13 +13144,11 @@ func (ec *executionContext) fieldContext_Document_originalUrl(_ context.Context,
 }
 
 func (ec *executionContext) _Document_context(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_context(ctx, field)
-		},
+		graphql.FieldContext{Object: "Document", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Document().Context(ctx, obj)
 		},
@@ -14321,15 +13159,6 @@ func (ec *executionContext) _Document_context(ctx context.Context, field graphql
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Document_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Document",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Document_chunks(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
@@ -14374,13 +13203,11 @@ func (ec *executionContext) fieldContext_Document_chunks(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Document_creator(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_creator(ctx, field)
-		},
+		graphql.FieldContext{Object: "Document", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Document().Creator(ctx, obj)
 		},
@@ -14392,28 +13219,17 @@ func (ec *executionContext) _Document_creator(ctx context.Context, field graphql
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Document_creator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Document",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Document_version(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _DocumentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DocumentConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "DocumentConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -14425,24 +13241,13 @@ func (ec *executionContext) _DocumentConnection_edges(ctx context.Context, field
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_DocumentConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DocumentConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _DocumentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DocumentConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "DocumentConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -14454,24 +13259,13 @@ func (ec *executionContext) _DocumentConnection_nodes(ctx context.Context, field
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_DocumentConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DocumentConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _DocumentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DocumentConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "DocumentConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -14482,15 +13276,6 @@ func (ec *executionContext) _DocumentConnection_pageInfo(ctx context.Context, fi
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_DocumentConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DocumentConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
@@ -14544,13 +13329,11 @@ func (ec *executionContext) _DocumentEdge_cursor(ctx context.Context, field grap
 }
 
 func (ec *executionContext) _DocumentEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DocumentEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "DocumentEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -14561,15 +13344,6 @@ func (ec *executionContext) _DocumentEdge_node(ctx context.Context, field graphq
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_DocumentEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DocumentEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _DocumentWarning_code(ctx context.Context, field graphql.CollectedField, obj *db.DocumentWarning) (ret graphql.Marshaler) {
@@ -14670,13 +13444,11 @@ func (ec *executionContext) _DomainClaim_missingSince(ctx context.Context, field
 }
 
 func (ec *executionContext) _EnableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableAgentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EnableAgentPayload_agent(ctx, field)
-		},
+		graphql.FieldContext{Object: "EnableAgentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
@@ -14687,15 +13459,6 @@ func (ec *executionContext) _EnableAgentPayload_agent(ctx context.Context, field
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_EnableAgentPayload_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "EnableAgentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _EnableTotpPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
@@ -14711,13 +13474,11 @@ func (ec *executionContext) _EraseUserPayload_deletedId(ctx context.Context, fie
 }
 
 func (ec *executionContext) _ExportCustomerPayload_customerExport(ctx context.Context, field graphql.CollectedField, obj *resolvers.ExportCustomerPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ExportCustomerPayload_customerExport(ctx, field)
-		},
+		graphql.FieldContext{Object: "ExportCustomerPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.CustomerExport, nil
 		},
@@ -14728,15 +13489,6 @@ func (ec *executionContext) _ExportCustomerPayload_customerExport(ctx context.Co
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_ExportCustomerPayload_customerExport(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ExportCustomerPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Grant_application(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
@@ -14787,7 +13539,7 @@ func (ec *executionContext) _Highlight_end(ctx context.Context, field graphql.Co
 }
 
 func (ec *executionContext) _IdentityProvider_id(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _IdentityProvider_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
@@ -14830,13 +13582,11 @@ func (ec *executionContext) fieldContext_IdentityProvider_domains(_ context.Cont
 }
 
 func (ec *executionContext) _IdentityProvider_claims(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_IdentityProvider_claims(ctx, field)
-		},
+		graphql.FieldContext{Object: "IdentityProvider", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.IdentityProvider().Claims(ctx, obj)
 		},
@@ -14848,24 +13598,13 @@ func (ec *executionContext) _IdentityProvider_claims(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_IdentityProvider_claims(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "IdentityProvider",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _IdentityProvider_defaultRole(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_IdentityProvider_defaultRole(ctx, field)
-		},
+		graphql.FieldContext{Object: "IdentityProvider", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.IdentityProvider().DefaultRole(ctx, obj)
 		},
@@ -14876,15 +13615,6 @@ func (ec *executionContext) _IdentityProvider_defaultRole(ctx context.Context, f
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_IdentityProvider_defaultRole(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "IdentityProvider",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _IdentityProvider_required(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
@@ -14950,13 +13680,11 @@ func (ec *executionContext) _IdentityProvider_updatedAt(ctx context.Context, fie
 }
 
 func (ec *executionContext) _IdentityProvider_customer(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_IdentityProvider_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "IdentityProvider", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.IdentityProvider().Customer(ctx, obj)
 		},
@@ -14968,28 +13696,17 @@ func (ec *executionContext) _IdentityProvider_customer(ctx context.Context, fiel
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_IdentityProvider_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "IdentityProvider",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _IdentityProvider_version(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _ImportCustomerPayload_customerImport(ctx context.Context, field graphql.CollectedField, obj *resolvers.ImportCustomerPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ImportCustomerPayload_customerImport(ctx, field)
-		},
+		graphql.FieldContext{Object: "ImportCustomerPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.CustomerImport, nil
 		},
@@ -15001,18 +13718,9 @@ func (ec *executionContext) _ImportCustomerPayload_customerImport(ctx context.Co
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ImportCustomerPayload_customerImport(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ImportCustomerPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Invitation_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
@@ -15040,13 +13748,11 @@ func (ec *executionContext) _Invitation_invitedBy(ctx context.Context, field gra
 }
 
 func (ec *executionContext) _Invitation_inviter(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_inviter(ctx, field)
-		},
+		graphql.FieldContext{Object: "Invitation", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Invitation().Inviter(ctx, obj)
 		},
@@ -15058,24 +13764,13 @@ func (ec *executionContext) _Invitation_inviter(ctx context.Context, field graph
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Invitation_inviter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Invitation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Invitation_customer(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "Invitation", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Invitation().Customer(ctx, obj)
 		},
@@ -15087,28 +13782,17 @@ func (ec *executionContext) _Invitation_customer(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Invitation_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Invitation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _LateMail_kind(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
 	return scalar.MarshalStringAt(&obj.Kind)
 }
 
 func (ec *executionContext) _LateMail_user(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_LateMail_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "LateMail", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.LateMail().User(ctx, obj)
 		},
@@ -15120,24 +13804,13 @@ func (ec *executionContext) _LateMail_user(ctx context.Context, field graphql.Co
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_LateMail_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LateMail",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _LateMail_branch(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_LateMail_branch(ctx, field)
-		},
+		graphql.FieldContext{Object: "LateMail", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.LateMail().Branch(ctx, obj)
 		},
@@ -15148,15 +13821,6 @@ func (ec *executionContext) _LateMail_branch(ctx context.Context, field graphql.
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_LateMail_branch(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LateMail",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _LateMail_attempts(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
@@ -15196,13 +13860,11 @@ func (ec *executionContext) _Me_email(ctx context.Context, field graphql.Collect
 }
 
 func (ec *executionContext) _Me_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "Me", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
@@ -15214,24 +13876,13 @@ func (ec *executionContext) _Me_user(ctx context.Context, field graphql.Collecte
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Me_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Me",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Me_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "Me", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
@@ -15243,24 +13894,13 @@ func (ec *executionContext) _Me_customer(ctx context.Context, field graphql.Coll
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Me_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Me",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Me_grants(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_grants(ctx, field)
-		},
+		graphql.FieldContext{Object: "Me", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Grants, nil
 		},
@@ -15271,15 +13911,6 @@ func (ec *executionContext) _Me_grants(ctx context.Context, field graphql.Collec
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Me_grants(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Me",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Me_hasPassword(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
@@ -15306,13 +13937,11 @@ func (ec *executionContext) fieldContext_Me_hasPassword(_ context.Context, field
 }
 
 func (ec *executionContext) _Me_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_sessions(ctx, field)
-		},
+		graphql.FieldContext{Object: "Me", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Me().Sessions(ctx, obj)
 		},
@@ -15324,24 +13953,13 @@ func (ec *executionContext) _Me_sessions(ctx context.Context, field graphql.Coll
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Me_sessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Me",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Me_passkeys(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_passkeys(ctx, field)
-		},
+		graphql.FieldContext{Object: "Me", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Me().Passkeys(ctx, obj)
 		},
@@ -15353,24 +13971,13 @@ func (ec *executionContext) _Me_passkeys(ctx context.Context, field graphql.Coll
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Me_passkeys(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Me",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Me_invitations(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_invitations(ctx, field)
-		},
+		graphql.FieldContext{Object: "Me", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Me().Invitations(ctx, obj)
 		},
@@ -15382,24 +13989,13 @@ func (ec *executionContext) _Me_invitations(ctx context.Context, field graphql.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Me_invitations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Me",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _MoveCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.MoveCustomerPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_MoveCustomerPayload_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "MoveCustomerPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
@@ -15410,15 +14006,6 @@ func (ec *executionContext) _MoveCustomerPayload_customer(ctx context.Context, f
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_MoveCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "MoveCustomerPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Mutation_createCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -19071,13 +17658,11 @@ func (ec *executionContext) fieldContext_Mutation_recoverWebhookDeliveries(ctx c
 }
 
 func (ec *executionContext) _NearLimit_customer(ctx context.Context, field graphql.CollectedField, obj *db.NearLimit) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NearLimit_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "NearLimit", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.NearLimit().Customer(ctx, obj)
 		},
@@ -19088,15 +17673,6 @@ func (ec *executionContext) _NearLimit_customer(ctx context.Context, field graph
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_NearLimit_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NearLimit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _NearLimit_name(ctx context.Context, field graphql.CollectedField, obj *db.NearLimit) (ret graphql.Marshaler) {
@@ -19124,13 +17700,11 @@ func (ec *executionContext) _Operations_version(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _Operations_queues(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Operations_queues(ctx, field)
-		},
+		graphql.FieldContext{Object: "Operations", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().Queues(ctx, obj)
 		},
@@ -19142,24 +17716,13 @@ func (ec *executionContext) _Operations_queues(ctx context.Context, field graphq
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Operations_queues(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Operations",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Operations_workers(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Operations_workers(ctx, field)
-		},
+		graphql.FieldContext{Object: "Operations", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().Workers(ctx, obj)
 		},
@@ -19171,24 +17734,13 @@ func (ec *executionContext) _Operations_workers(ctx context.Context, field graph
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Operations_workers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Operations",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Operations_lateMails(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Operations_lateMails(ctx, field)
-		},
+		graphql.FieldContext{Object: "Operations", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().LateMails(ctx, obj)
 		},
@@ -19200,24 +17752,13 @@ func (ec *executionContext) _Operations_lateMails(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Operations_lateMails(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Operations",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Operations_failingDestinations(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Operations_failingDestinations(ctx, field)
-		},
+		graphql.FieldContext{Object: "Operations", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().FailingDestinations(ctx, obj)
 		},
@@ -19228,15 +17769,6 @@ func (ec *executionContext) _Operations_failingDestinations(ctx context.Context,
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Operations_failingDestinations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Operations",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Operations_busiest(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
@@ -19281,13 +17813,11 @@ func (ec *executionContext) fieldContext_Operations_busiest(ctx context.Context,
 }
 
 func (ec *executionContext) _Operations_nearLimits(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Operations_nearLimits(ctx, field)
-		},
+		graphql.FieldContext{Object: "Operations", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().NearLimits(ctx, obj)
 		},
@@ -19299,24 +17829,13 @@ func (ec *executionContext) _Operations_nearLimits(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Operations_nearLimits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Operations",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Operations_defaultLimits(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Operations_defaultLimits(ctx, field)
-		},
+		graphql.FieldContext{Object: "Operations", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().DefaultLimits(ctx, obj)
 		},
@@ -19327,15 +17846,6 @@ func (ec *executionContext) _Operations_defaultLimits(ctx context.Context, field
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Operations_defaultLimits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Operations",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
@@ -19436,7 +17946,7 @@ func (ec *executionContext) _Passage_end(ctx context.Context, field graphql.Coll
 }
 
 func (ec *executionContext) _Passkey_id(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Passkey_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Passkey) (ret graphql.Marshaler) {
@@ -19468,7 +17978,7 @@ func (ec *executionContext) _Passkey_version(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _Permission_id(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Permission_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
@@ -19488,13 +17998,11 @@ func (ec *executionContext) _Permission_createdAt(ctx context.Context, field gra
 }
 
 func (ec *executionContext) _Permission_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_createdBy(ctx, field)
-		},
+		graphql.FieldContext{Object: "Permission", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.CreatedBy(), nil
 		},
@@ -19506,28 +18014,17 @@ func (ec *executionContext) _Permission_createdBy(ctx context.Context, field gra
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Permission_createdBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Permission",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Permission_instanceActive(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
 	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.InstanceActive)
 }
 
 func (ec *executionContext) _Permission_user(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "Permission", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Permission().User(ctx, obj)
 		},
@@ -19539,24 +18036,13 @@ func (ec *executionContext) _Permission_user(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Permission_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Permission",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Permission_account(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_account(ctx, field)
-		},
+		graphql.FieldContext{Object: "Permission", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Permission().Account(ctx, obj)
 		},
@@ -19568,24 +18054,13 @@ func (ec *executionContext) _Permission_account(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Permission_account(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Permission",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Permission_role(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_role(ctx, field)
-		},
+		graphql.FieldContext{Object: "Permission", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Permission().Role(ctx, obj)
 		},
@@ -19597,24 +18072,13 @@ func (ec *executionContext) _Permission_role(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Permission_role(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Permission",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Permission_application(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_application(ctx, field)
-		},
+		graphql.FieldContext{Object: "Permission", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Permission().Application(ctx, obj)
 		},
@@ -19626,24 +18090,13 @@ func (ec *executionContext) _Permission_application(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Permission_application(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Permission",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Permission_region(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_region(ctx, field)
-		},
+		graphql.FieldContext{Object: "Permission", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Permission().Region(ctx, obj)
 		},
@@ -19655,28 +18108,17 @@ func (ec *executionContext) _Permission_region(ctx context.Context, field graphq
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Permission_region(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Permission",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Permission_version(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _PermissionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "PermissionConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -19688,24 +18130,13 @@ func (ec *executionContext) _PermissionConnection_edges(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PermissionConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PermissionConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _PermissionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "PermissionConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -19717,24 +18148,13 @@ func (ec *executionContext) _PermissionConnection_nodes(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PermissionConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PermissionConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _PermissionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "PermissionConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -19745,15 +18165,6 @@ func (ec *executionContext) _PermissionConnection_pageInfo(ctx context.Context, 
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_PermissionConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PermissionConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
@@ -19803,7 +18214,7 @@ func (ec *executionContext) fieldContext_PermissionConnection_totalCountCapped(_
 }
 
 func (ec *executionContext) _PermissionCreator_id(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _PermissionCreator_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
@@ -19819,13 +18230,11 @@ func (ec *executionContext) _PermissionEdge_cursor(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _PermissionEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Permission]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "PermissionEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -19836,15 +18245,6 @@ func (ec *executionContext) _PermissionEdge_node(ctx context.Context, field grap
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_PermissionEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PermissionEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOption_value(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
@@ -19860,13 +18260,11 @@ func (ec *executionContext) _PermissionOption_selected(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _PermissionOptions_applications(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOptions_applications(ctx, field)
-		},
+		graphql.FieldContext{Object: "PermissionOptions", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Applications, nil
 		},
@@ -19878,24 +18276,13 @@ func (ec *executionContext) _PermissionOptions_applications(ctx context.Context,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PermissionOptions_applications(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PermissionOptions",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _PermissionOptions_regions(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOptions_regions(ctx, field)
-		},
+		graphql.FieldContext{Object: "PermissionOptions", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Regions, nil
 		},
@@ -19907,24 +18294,13 @@ func (ec *executionContext) _PermissionOptions_regions(ctx context.Context, fiel
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PermissionOptions_regions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PermissionOptions",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _PermissionOptions_accounts(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOptions_accounts(ctx, field)
-		},
+		graphql.FieldContext{Object: "PermissionOptions", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Accounts, nil
 		},
@@ -19936,24 +18312,13 @@ func (ec *executionContext) _PermissionOptions_accounts(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PermissionOptions_accounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PermissionOptions",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _PermissionOptions_roles(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOptions_roles(ctx, field)
-		},
+		graphql.FieldContext{Object: "PermissionOptions", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Roles, nil
 		},
@@ -19965,24 +18330,13 @@ func (ec *executionContext) _PermissionOptions_roles(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PermissionOptions_roles(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PermissionOptions",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _PermissionOptions_users(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOptions_users(ctx, field)
-		},
+		graphql.FieldContext{Object: "PermissionOptions", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Users, nil
 		},
@@ -19994,24 +18348,13 @@ func (ec *executionContext) _PermissionOptions_users(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PermissionOptions_users(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PermissionOptions",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _PublishAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.PublishAgentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PublishAgentPayload_agent(ctx, field)
-		},
+		graphql.FieldContext{Object: "PublishAgentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
@@ -20023,24 +18366,13 @@ func (ec *executionContext) _PublishAgentPayload_agent(ctx context.Context, fiel
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PublishAgentPayload_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PublishAgentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _PublishAgentPayload_revision(ctx context.Context, field graphql.CollectedField, obj *resolvers.PublishAgentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PublishAgentPayload_revision(ctx, field)
-		},
+		graphql.FieldContext{Object: "PublishAgentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Revision, nil
 		},
@@ -20052,24 +18384,13 @@ func (ec *executionContext) _PublishAgentPayload_revision(ctx context.Context, f
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PublishAgentPayload_revision(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PublishAgentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Query_me(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_me(ctx, field)
-		},
+		graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Query().Me(ctx)
 		},
@@ -20080,15 +18401,6 @@ func (ec *executionContext) _Query_me(ctx context.Context, field graphql.Collect
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Query_me(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -20379,13 +18691,11 @@ func (ec *executionContext) fieldContext_Query_region(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query_applications(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_applications(ctx, field)
-		},
+		graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Query().Applications(ctx)
 		},
@@ -20396,15 +18706,6 @@ func (ec *executionContext) _Query_applications(ctx context.Context, field graph
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Query_applications(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Query_roles(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -20695,13 +18996,11 @@ func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, 
 }
 
 func (ec *executionContext) _Query_auditActions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_auditActions(ctx, field)
-		},
+		graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Query().AuditActions(ctx)
 		},
@@ -20713,24 +19012,13 @@ func (ec *executionContext) _Query_auditActions(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Query_auditActions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Query_operations(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_operations(ctx, field)
-		},
+		graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Query().Operations(ctx)
 		},
@@ -20742,24 +19030,13 @@ func (ec *executionContext) _Query_operations(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Query_operations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Query_deletedContexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_deletedContexts(ctx, field)
-		},
+		graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Query().DeletedContexts(ctx)
 		},
@@ -20770,15 +19047,6 @@ func (ec *executionContext) _Query_deletedContexts(ctx context.Context, field gr
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_Query_deletedContexts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -21520,13 +19788,11 @@ func (ec *executionContext) fieldContext_Query___type(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query___schema(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query___schema(ctx, field)
-		},
+		graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return ec.IntrospectSchema()
 		},
@@ -21538,28 +19804,17 @@ func (ec *executionContext) _Query___schema(ctx context.Context, field graphql.C
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RecoverWebhookDeliveriesPayload_count(ctx context.Context, field graphql.CollectedField, obj *resolvers.RecoverWebhookDeliveriesPayload) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int64(ctx, field.Selections, obj.Count)
 }
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.RegenerateRecoveryCodesPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RegenerateRecoveryCodesPayload_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "RegenerateRecoveryCodesPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
@@ -21570,15 +19825,6 @@ func (ec *executionContext) _RegenerateRecoveryCodesPayload_user(ctx context.Con
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_RegenerateRecoveryCodesPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RegenerateRecoveryCodesPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.RegenerateRecoveryCodesPayload) (ret graphql.Marshaler) {
@@ -21605,7 +19851,7 @@ func (ec *executionContext) fieldContext_RegenerateRecoveryCodesPayload_recovery
 }
 
 func (ec *executionContext) _Region_id(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Region_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
@@ -21629,13 +19875,11 @@ func (ec *executionContext) _RemoveUserPayload_deletedId(ctx context.Context, fi
 }
 
 func (ec *executionContext) _RemoveUserPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUserPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RemoveUserPayload_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "RemoveUserPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
@@ -21647,24 +19891,13 @@ func (ec *executionContext) _RemoveUserPayload_customer(ctx context.Context, fie
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_RemoveUserPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveUserPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RemoveUsersPayload_results(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUsersPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RemoveUsersPayload_results(ctx, field)
-		},
+		graphql.FieldContext{Object: "RemoveUsersPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Results, nil
 		},
@@ -21676,28 +19909,17 @@ func (ec *executionContext) _RemoveUsersPayload_results(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RemoveUsersPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveUsersPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RemoveUsersResult_index(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUsersResult) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Index)
 }
 
 func (ec *executionContext) _RemoveUsersResult_error(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUsersResult) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RemoveUsersResult_error(ctx, field)
-		},
+		graphql.FieldContext{Object: "RemoveUsersResult", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Error, nil
 		},
@@ -21709,28 +19931,17 @@ func (ec *executionContext) _RemoveUsersResult_error(ctx context.Context, field 
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_RemoveUsersResult_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveUsersResult",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RemoveUsersResult_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUsersResult) (ret graphql.Marshaler) {
 	return ec.marshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _ReprocessContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessContextPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ReprocessContextPayload_context(ctx, field)
-		},
+		graphql.FieldContext{Object: "ReprocessContextPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
@@ -21742,24 +19953,13 @@ func (ec *executionContext) _ReprocessContextPayload_context(ctx context.Context
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ReprocessContextPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ReprocessContextPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ReprocessDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessDocumentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ReprocessDocumentPayload_document(ctx, field)
-		},
+		graphql.FieldContext{Object: "ReprocessDocumentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Document, nil
 		},
@@ -21771,24 +19971,13 @@ func (ec *executionContext) _ReprocessDocumentPayload_document(ctx context.Conte
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ReprocessDocumentPayload_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ReprocessDocumentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RequestEmailChangePayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.RequestEmailChangePayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RequestEmailChangePayload_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "RequestEmailChangePayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
@@ -21800,24 +19989,13 @@ func (ec *executionContext) _RequestEmailChangePayload_user(ctx context.Context,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_RequestEmailChangePayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RequestEmailChangePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ResendInvitationPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ResendInvitationPayload_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "ResendInvitationPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
@@ -21829,24 +20007,13 @@ func (ec *executionContext) _ResendInvitationPayload_user(ctx context.Context, f
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ResendInvitationPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ResendInvitationPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ResendInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ResendInvitationPayload_invitation(ctx, field)
-		},
+		graphql.FieldContext{Object: "ResendInvitationPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Invitation, nil
 		},
@@ -21858,24 +20025,13 @@ func (ec *executionContext) _ResendInvitationPayload_invitation(ctx context.Cont
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_ResendInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ResendInvitationPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ResendWebhookDeliveryPayload_delivery(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendWebhookDeliveryPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ResendWebhookDeliveryPayload_delivery(ctx, field)
-		},
+		graphql.FieldContext{Object: "ResendWebhookDeliveryPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Delivery, nil
 		},
@@ -21887,24 +20043,13 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload_delivery(ctx context.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ResendWebhookDeliveryPayload_delivery(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ResendWebhookDeliveryPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RestoreAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreAgentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RestoreAgentPayload_agent(ctx, field)
-		},
+		graphql.FieldContext{Object: "RestoreAgentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
@@ -21916,24 +20061,13 @@ func (ec *executionContext) _RestoreAgentPayload_agent(ctx context.Context, fiel
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RestoreAgentPayload_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RestoreAgentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RestoreContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreContextPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RestoreContextPayload_context(ctx, field)
-		},
+		graphql.FieldContext{Object: "RestoreContextPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
@@ -21945,24 +20079,13 @@ func (ec *executionContext) _RestoreContextPayload_context(ctx context.Context, 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RestoreContextPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RestoreContextPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RestoreCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreCustomerPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RestoreCustomerPayload_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "RestoreCustomerPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
@@ -21974,24 +20097,13 @@ func (ec *executionContext) _RestoreCustomerPayload_customer(ctx context.Context
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RestoreCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RestoreCustomerPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RestoreDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreDocumentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RestoreDocumentPayload_document(ctx, field)
-		},
+		graphql.FieldContext{Object: "RestoreDocumentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Document, nil
 		},
@@ -22003,24 +20115,13 @@ func (ec *executionContext) _RestoreDocumentPayload_document(ctx context.Context
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RestoreDocumentPayload_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RestoreDocumentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RestoreSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreSecretPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RestoreSecretPayload_secret(ctx, field)
-		},
+		graphql.FieldContext{Object: "RestoreSecretPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Secret, nil
 		},
@@ -22032,24 +20133,13 @@ func (ec *executionContext) _RestoreSecretPayload_secret(ctx context.Context, fi
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RestoreSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RestoreSecretPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RestoreWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RestoreWebhookDestinationPayload_destination(ctx, field)
-		},
+		graphql.FieldContext{Object: "RestoreWebhookDestinationPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Destination, nil
 		},
@@ -22061,24 +20151,13 @@ func (ec *executionContext) _RestoreWebhookDestinationPayload_destination(ctx co
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RestoreWebhookDestinationPayload_destination(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RestoreWebhookDestinationPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ResumeCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResumeCustomerPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ResumeCustomerPayload_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "ResumeCustomerPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
@@ -22090,24 +20169,13 @@ func (ec *executionContext) _ResumeCustomerPayload_customer(ctx context.Context,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ResumeCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ResumeCustomerPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RevokeApiKeyPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeAPIKeyPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RevokeApiKeyPayload_apiKey(ctx, field)
-		},
+		graphql.FieldContext{Object: "RevokeApiKeyPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.APIKey, nil
 		},
@@ -22119,24 +20187,13 @@ func (ec *executionContext) _RevokeApiKeyPayload_apiKey(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RevokeApiKeyPayload_apiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RevokeApiKeyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RevokeOtherSessionsPayload_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeOtherSessionsPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RevokeOtherSessionsPayload_sessions(ctx, field)
-		},
+		graphql.FieldContext{Object: "RevokeOtherSessionsPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Sessions, nil
 		},
@@ -22148,24 +20205,13 @@ func (ec *executionContext) _RevokeOtherSessionsPayload_sessions(ctx context.Con
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RevokeOtherSessionsPayload_sessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RevokeOtherSessionsPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RevokeSessionPayload_session(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeSessionPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RevokeSessionPayload_session(ctx, field)
-		},
+		graphql.FieldContext{Object: "RevokeSessionPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Session, nil
 		},
@@ -22177,18 +20223,9 @@ func (ec *executionContext) _RevokeSessionPayload_session(ctx context.Context, f
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RevokeSessionPayload_session(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RevokeSessionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Role_id(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Role_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
@@ -22243,13 +20280,11 @@ func (ec *executionContext) _Role_createdAt(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _Role_application(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_application(ctx, field)
-		},
+		graphql.FieldContext{Object: "Role", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Role().Application(ctx, obj)
 		},
@@ -22261,24 +20296,13 @@ func (ec *executionContext) _Role_application(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Role_application(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Role",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Role_customer(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "Role", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Role().Customer(ctx, obj)
 		},
@@ -22290,28 +20314,17 @@ func (ec *executionContext) _Role_customer(ctx context.Context, field graphql.Co
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Role_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Role",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Role_version(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateApiKeySecretPayload_apiKey(ctx, field)
-		},
+		graphql.FieldContext{Object: "RotateApiKeySecretPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.APIKey, nil
 		},
@@ -22322,15 +20335,6 @@ func (ec *executionContext) _RotateApiKeySecretPayload_apiKey(ctx context.Contex
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_apiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RotateApiKeySecretPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
@@ -22346,13 +20350,11 @@ func (ec *executionContext) _RotateApiKeySecretPayload_graceEndsAt(ctx context.C
 }
 
 func (ec *executionContext) _RotateWebhookSecretPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateWebhookSecretPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateWebhookSecretPayload_destination(ctx, field)
-		},
+		graphql.FieldContext{Object: "RotateWebhookSecretPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Destination, nil
 		},
@@ -22364,22 +20366,13 @@ func (ec *executionContext) _RotateWebhookSecretPayload_destination(ctx context.
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_destination(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RotateWebhookSecretPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RotateWebhookSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateWebhookSecretPayload) (ret graphql.Marshaler) {
 	return scalar.MarshalStringAt(&obj.Secret)
 }
 
 func (ec *executionContext) _Run_id(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Run_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
@@ -22415,13 +20408,11 @@ func (ec *executionContext) _Run_finishedAt(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _Run_agent(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_agent(ctx, field)
-		},
+		graphql.FieldContext{Object: "Run", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Run().Agent(ctx, obj)
 		},
@@ -22433,24 +20424,13 @@ func (ec *executionContext) _Run_agent(ctx context.Context, field graphql.Collec
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Run_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Run",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Run_revision(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_revision(ctx, field)
-		},
+		graphql.FieldContext{Object: "Run", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Run().Revision(ctx, obj)
 		},
@@ -22462,24 +20442,13 @@ func (ec *executionContext) _Run_revision(ctx context.Context, field graphql.Col
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Run_revision(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Run",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Run_steps(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_steps(ctx, field)
-		},
+		graphql.FieldContext{Object: "Run", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Run().Steps(ctx, obj)
 		},
@@ -22491,24 +20460,13 @@ func (ec *executionContext) _Run_steps(ctx context.Context, field graphql.Collec
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Run_steps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Run",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RunConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "RunConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -22520,24 +20478,13 @@ func (ec *executionContext) _RunConnection_edges(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RunConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RunConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RunConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "RunConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -22549,24 +20496,13 @@ func (ec *executionContext) _RunConnection_nodes(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RunConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RunConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _RunConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "RunConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -22577,15 +20513,6 @@ func (ec *executionContext) _RunConnection_pageInfo(ctx context.Context, field g
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_RunConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RunConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
@@ -22639,13 +20566,11 @@ func (ec *executionContext) _RunEdge_cursor(ctx context.Context, field graphql.C
 }
 
 func (ec *executionContext) _RunEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Run]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "RunEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -22656,15 +20581,6 @@ func (ec *executionContext) _RunEdge_node(ctx context.Context, field graphql.Col
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_RunEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RunEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _RunStep_position(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
@@ -22677,6 +20593,10 @@ func (ec *executionContext) _RunStep_stepId(ctx context.Context, field graphql.C
 
 func (ec *executionContext) _RunStep_type(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
 	return scalar.MarshalStringAt(&obj.Type)
+}
+
+func (ec *executionContext) _RunStep_input(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.InputJSON())
 }
 
 func (ec *executionContext) _RunStep_result(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
@@ -22696,13 +20616,11 @@ func (ec *executionContext) _RunStep_durationMs(ctx context.Context, field graph
 }
 
 func (ec *executionContext) _SaveBillingPayload_billing(ctx context.Context, field graphql.CollectedField, obj *resolvers.SaveBillingPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SaveBillingPayload_billing(ctx, field)
-		},
+		graphql.FieldContext{Object: "SaveBillingPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Billing, nil
 		},
@@ -22714,18 +20632,9 @@ func (ec *executionContext) _SaveBillingPayload_billing(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SaveBillingPayload_billing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SaveBillingPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ScimToken_id(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _ScimToken_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
@@ -22776,13 +20685,11 @@ func (ec *executionContext) _ScimToken_lastChangedAt(ctx context.Context, field 
 }
 
 func (ec *executionContext) _ScimToken_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ScimToken_createdBy(ctx, field)
-		},
+		graphql.FieldContext{Object: "ScimToken", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ScimToken().CreatedBy(ctx, obj)
 		},
@@ -22794,24 +20701,13 @@ func (ec *executionContext) _ScimToken_createdBy(ctx context.Context, field grap
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_ScimToken_createdBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ScimToken",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ScimToken_customer(ctx context.Context, field graphql.CollectedField, obj *db.ScimToken) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ScimToken_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "ScimToken", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ScimToken().Customer(ctx, obj)
 		},
@@ -22822,15 +20718,6 @@ func (ec *executionContext) _ScimToken_customer(ctx context.Context, field graph
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_ScimToken_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ScimToken",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _SearchHit_similarity(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
@@ -22846,13 +20733,11 @@ func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphq
 }
 
 func (ec *executionContext) _SearchHit_passage(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchHit_passage(ctx, field)
-		},
+		graphql.FieldContext{Object: "SearchHit", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Passage, nil
 		},
@@ -22864,24 +20749,13 @@ func (ec *executionContext) _SearchHit_passage(ctx context.Context, field graphq
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SearchHit_passage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SearchHit",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _SearchHit_highlights(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchHit_highlights(ctx, field)
-		},
+		graphql.FieldContext{Object: "SearchHit", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Highlights, nil
 		},
@@ -22893,24 +20767,13 @@ func (ec *executionContext) _SearchHit_highlights(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SearchHit_highlights(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SearchHit",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _SearchHit_document(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchHit_document(ctx, field)
-		},
+		graphql.FieldContext{Object: "SearchHit", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.SearchHit().Document(ctx, obj)
 		},
@@ -22922,24 +20785,13 @@ func (ec *executionContext) _SearchHit_document(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SearchHit_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SearchHit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _SearchHit_chunk(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchHit_chunk(ctx, field)
-		},
+		graphql.FieldContext{Object: "SearchHit", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Chunk, nil
 		},
@@ -22951,18 +20803,9 @@ func (ec *executionContext) _SearchHit_chunk(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SearchHit_chunk(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SearchHit",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Secret_id(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Secret_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
@@ -22982,13 +20825,11 @@ func (ec *executionContext) _Secret_updatedAt(ctx context.Context, field graphql
 }
 
 func (ec *executionContext) _Secret_customer(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "Secret", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Secret().Customer(ctx, obj)
 		},
@@ -23000,22 +20841,13 @@ func (ec *executionContext) _Secret_customer(ctx context.Context, field graphql.
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Secret_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Secret",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _Secret_version(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _Session_id(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _Session_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
@@ -23062,13 +20894,11 @@ func (ec *executionContext) fieldContext_Session_current(_ context.Context, fiel
 }
 
 func (ec *executionContext) _SetAccountDisabledPayload_account(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetAccountDisabledPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SetAccountDisabledPayload_account(ctx, field)
-		},
+		graphql.FieldContext{Object: "SetAccountDisabledPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Account, nil
 		},
@@ -23080,24 +20910,13 @@ func (ec *executionContext) _SetAccountDisabledPayload_account(ctx context.Conte
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SetAccountDisabledPayload_account(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetAccountDisabledPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _SetLimitsPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetLimitsPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SetLimitsPayload_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "SetLimitsPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
@@ -23109,24 +20928,13 @@ func (ec *executionContext) _SetLimitsPayload_customer(ctx context.Context, fiel
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SetLimitsPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetLimitsPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _SetPermissionDisabledPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetPermissionDisabledPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SetPermissionDisabledPayload_permission(ctx, field)
-		},
+		graphql.FieldContext{Object: "SetPermissionDisabledPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Permission, nil
 		},
@@ -23138,24 +20946,13 @@ func (ec *executionContext) _SetPermissionDisabledPayload_permission(ctx context
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SetPermissionDisabledPayload_permission(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetPermissionDisabledPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _ShareContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ShareContextPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ShareContextPayload_context(ctx, field)
-		},
+		graphql.FieldContext{Object: "ShareContextPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
@@ -23167,24 +20964,13 @@ func (ec *executionContext) _ShareContextPayload_context(ctx context.Context, fi
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ShareContextPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ShareContextPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _StartRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.StartRunPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StartRunPayload_run(ctx, field)
-		},
+		graphql.FieldContext{Object: "StartRunPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Run, nil
 		},
@@ -23195,15 +20981,6 @@ func (ec *executionContext) _StartRunPayload_run(ctx context.Context, field grap
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_StartRunPayload_run(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StartRunPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _StartRunPayload_jobKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.StartRunPayload) (ret graphql.Marshaler) {
@@ -23433,13 +21210,11 @@ func (ec *executionContext) fieldContext_Subscription_webhookDeliveryUpdated(ctx
 }
 
 func (ec *executionContext) _SuspendCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.SuspendCustomerPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SuspendCustomerPayload_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "SuspendCustomerPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
@@ -23451,24 +21226,13 @@ func (ec *executionContext) _SuspendCustomerPayload_customer(ctx context.Context
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SuspendCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SuspendCustomerPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _TestWebhookDestinationPayload_delivery(ctx context.Context, field graphql.CollectedField, obj *resolvers.TestWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_TestWebhookDestinationPayload_delivery(ctx, field)
-		},
+		graphql.FieldContext{Object: "TestWebhookDestinationPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Delivery, nil
 		},
@@ -23480,24 +21244,13 @@ func (ec *executionContext) _TestWebhookDestinationPayload_delivery(ctx context.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_TestWebhookDestinationPayload_delivery(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "TestWebhookDestinationPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _TogglePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.TogglePermissionPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_TogglePermissionPayload_permission(ctx, field)
-		},
+		graphql.FieldContext{Object: "TogglePermissionPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Permission, nil
 		},
@@ -23509,28 +21262,17 @@ func (ec *executionContext) _TogglePermissionPayload_permission(ctx context.Cont
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_TogglePermissionPayload_permission(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "TogglePermissionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UnlinkIdentityPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.UnlinkIdentityPayload) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _UnpublishAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.UnpublishAgentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UnpublishAgentPayload_agent(ctx, field)
-		},
+		graphql.FieldContext{Object: "UnpublishAgentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
@@ -23541,25 +21283,14 @@ func (ec *executionContext) _UnpublishAgentPayload_agent(ctx context.Context, fi
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_UnpublishAgentPayload_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UnpublishAgentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _UpdateAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateAgentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdateAgentPayload_agent(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdateAgentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
@@ -23571,24 +21302,13 @@ func (ec *executionContext) _UpdateAgentPayload_agent(ctx context.Context, field
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdateAgentPayload_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateAgentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UpdateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateContextPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdateContextPayload_context(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdateContextPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
@@ -23600,24 +21320,13 @@ func (ec *executionContext) _UpdateContextPayload_context(ctx context.Context, f
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdateContextPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateContextPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UpdateCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateCustomerPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdateCustomerPayload_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdateCustomerPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
@@ -23629,24 +21338,13 @@ func (ec *executionContext) _UpdateCustomerPayload_customer(ctx context.Context,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdateCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateCustomerPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UpdateDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateDocumentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdateDocumentPayload_document(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdateDocumentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Document, nil
 		},
@@ -23658,24 +21356,13 @@ func (ec *executionContext) _UpdateDocumentPayload_document(ctx context.Context,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdateDocumentPayload_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateDocumentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UpdateIdentityProviderPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateIdentityProviderPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdateIdentityProviderPayload_identityProvider(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdateIdentityProviderPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.IdentityProvider, nil
 		},
@@ -23687,24 +21374,13 @@ func (ec *executionContext) _UpdateIdentityProviderPayload_identityProvider(ctx 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdateIdentityProviderPayload_identityProvider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateIdentityProviderPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UpdatePasskeyPayload_passkey(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdatePasskeyPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdatePasskeyPayload_passkey(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdatePasskeyPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Passkey, nil
 		},
@@ -23716,24 +21392,13 @@ func (ec *executionContext) _UpdatePasskeyPayload_passkey(ctx context.Context, f
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdatePasskeyPayload_passkey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdatePasskeyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UpdatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdatePermissionPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdatePermissionPayload_permission(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdatePermissionPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Permission, nil
 		},
@@ -23745,24 +21410,13 @@ func (ec *executionContext) _UpdatePermissionPayload_permission(ctx context.Cont
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdatePermissionPayload_permission(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdatePermissionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UpdateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateRolePayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdateRolePayload_role(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdateRolePayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Role, nil
 		},
@@ -23774,24 +21428,13 @@ func (ec *executionContext) _UpdateRolePayload_role(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdateRolePayload_role(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateRolePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UpdateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateSecretPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdateSecretPayload_secret(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdateSecretPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Secret, nil
 		},
@@ -23803,24 +21446,13 @@ func (ec *executionContext) _UpdateSecretPayload_secret(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdateSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateSecretPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UpdateUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateUserPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdateUserPayload_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdateUserPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
@@ -23832,24 +21464,13 @@ func (ec *executionContext) _UpdateUserPayload_user(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdateUserPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateUserPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UpdateWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UpdateWebhookDestinationPayload_destination(ctx, field)
-		},
+		graphql.FieldContext{Object: "UpdateWebhookDestinationPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Destination, nil
 		},
@@ -23861,24 +21482,13 @@ func (ec *executionContext) _UpdateWebhookDestinationPayload_destination(ctx con
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UpdateWebhookDestinationPayload_destination(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateWebhookDestinationPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UploadDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.UploadDocumentPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UploadDocumentPayload_document(ctx, field)
-		},
+		graphql.FieldContext{Object: "UploadDocumentPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Document, nil
 		},
@@ -23889,15 +21499,6 @@ func (ec *executionContext) _UploadDocumentPayload_document(ctx context.Context,
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_UploadDocumentPayload_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UploadDocumentPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Usage_name(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
@@ -23917,13 +21518,11 @@ func (ec *executionContext) _Usage_own(ctx context.Context, field graphql.Collec
 }
 
 func (ec *executionContext) _Usage_limitedBy(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Usage_limitedBy(ctx, field)
-		},
+		graphql.FieldContext{Object: "Usage", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Usage().LimitedBy(ctx, obj)
 		},
@@ -23935,18 +21534,9 @@ func (ec *executionContext) _Usage_limitedBy(ctx context.Context, field graphql.
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Usage_limitedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Usage",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _User_id(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _User_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
@@ -24087,13 +21677,11 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 }
 
 func (ec *executionContext) _User_identities(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_identities(ctx, field)
-		},
+		graphql.FieldContext{Object: "User", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.User().Identities(ctx, obj)
 		},
@@ -24105,28 +21693,17 @@ func (ec *executionContext) _User_identities(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_User_identities(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "User",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _User_version(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _UserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UserConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "UserConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -24138,24 +21715,13 @@ func (ec *executionContext) _UserConnection_edges(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UserConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UserConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UserConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "UserConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -24167,24 +21733,13 @@ func (ec *executionContext) _UserConnection_nodes(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UserConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UserConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UserConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "UserConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -24195,15 +21750,6 @@ func (ec *executionContext) _UserConnection_pageInfo(ctx context.Context, field 
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_UserConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _UserConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
@@ -24257,13 +21803,11 @@ func (ec *executionContext) _UserEdge_cursor(ctx context.Context, field graphql.
 }
 
 func (ec *executionContext) _UserEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.User]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UserEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "UserEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -24275,18 +21819,9 @@ func (ec *executionContext) _UserEdge_node(ctx context.Context, field graphql.Co
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UserEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UserIdentity_id(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _UserIdentity_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
@@ -24310,13 +21845,11 @@ func (ec *executionContext) _UserIdentity_lastUsedAt(ctx context.Context, field 
 }
 
 func (ec *executionContext) _UserIdentity_provider(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UserIdentity_provider(ctx, field)
-		},
+		graphql.FieldContext{Object: "UserIdentity", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.UserIdentity().Provider(ctx, obj)
 		},
@@ -24328,24 +21861,13 @@ func (ec *executionContext) _UserIdentity_provider(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_UserIdentity_provider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserIdentity",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _UserIdentity_user(ctx context.Context, field graphql.CollectedField, obj *db.UserIdentity) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UserIdentity_user(ctx, field)
-		},
+		graphql.FieldContext{Object: "UserIdentity", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.UserIdentity().User(ctx, obj)
 		},
@@ -24357,24 +21879,13 @@ func (ec *executionContext) _UserIdentity_user(ctx context.Context, field graphq
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_UserIdentity_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserIdentity",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _VerifyIdentityDomainPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *resolvers.VerifyIdentityDomainPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_VerifyIdentityDomainPayload_identityProvider(ctx, field)
-		},
+		graphql.FieldContext{Object: "VerifyIdentityDomainPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.IdentityProvider, nil
 		},
@@ -24385,15 +21896,6 @@ func (ec *executionContext) _VerifyIdentityDomainPayload_identityProvider(ctx co
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_VerifyIdentityDomainPayload_identityProvider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "VerifyIdentityDomainPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _WebhookAttempt_at(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
@@ -24421,13 +21923,11 @@ func (ec *executionContext) _WebhookCatalog_version(ctx context.Context, field g
 }
 
 func (ec *executionContext) _WebhookCatalog_events(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookCatalog_events(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookCatalog", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Events, nil
 		},
@@ -24439,18 +21939,9 @@ func (ec *executionContext) _WebhookCatalog_events(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_WebhookCatalog_events(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookCatalog",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _WebhookDelivery_id(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _WebhookDelivery_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -24498,13 +21989,11 @@ func (ec *executionContext) _WebhookDelivery_completedAt(ctx context.Context, fi
 }
 
 func (ec *executionContext) _WebhookDelivery_destination(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_destination(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDelivery", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.WebhookDelivery().Destination(ctx, obj)
 		},
@@ -24515,15 +22004,6 @@ func (ec *executionContext) _WebhookDelivery_destination(ctx context.Context, fi
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_destination(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDelivery",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDelivery_payload(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -24550,13 +22030,11 @@ func (ec *executionContext) fieldContext_WebhookDelivery_payload(_ context.Conte
 }
 
 func (ec *executionContext) _WebhookDelivery_attemptLog(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_attemptLog(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDelivery", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.WebhookDelivery().AttemptLog(ctx, obj)
 		},
@@ -24568,24 +22046,13 @@ func (ec *executionContext) _WebhookDelivery_attemptLog(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_WebhookDelivery_attemptLog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDelivery",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _WebhookDeliveryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDeliveryConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDeliveryConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -24597,24 +22064,13 @@ func (ec *executionContext) _WebhookDeliveryConnection_edges(ctx context.Context
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_WebhookDeliveryConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDeliveryConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _WebhookDeliveryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDeliveryConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDeliveryConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -24626,24 +22082,13 @@ func (ec *executionContext) _WebhookDeliveryConnection_nodes(ctx context.Context
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_WebhookDeliveryConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDeliveryConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _WebhookDeliveryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDeliveryConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -24654,15 +22099,6 @@ func (ec *executionContext) _WebhookDeliveryConnection_pageInfo(ctx context.Cont
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_WebhookDeliveryConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDeliveryConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
@@ -24716,13 +22152,11 @@ func (ec *executionContext) _WebhookDeliveryEdge_cursor(ctx context.Context, fie
 }
 
 func (ec *executionContext) _WebhookDeliveryEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Delivery]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDeliveryEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDeliveryEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -24734,18 +22168,9 @@ func (ec *executionContext) _WebhookDeliveryEdge_node(ctx context.Context, field
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_WebhookDeliveryEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDeliveryEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _WebhookDestination_id(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+	return scalar.MarshalIDOf(obj)
 }
 
 func (ec *executionContext) _WebhookDestination_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
@@ -24804,13 +22229,11 @@ func (ec *executionContext) _WebhookDestination_createdAt(ctx context.Context, f
 }
 
 func (ec *executionContext) _WebhookDestination_customer(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_customer(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDestination", Field: field, IsMethod: true, IsResolver: true},
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.WebhookDestination().Customer(ctx, obj)
 		},
@@ -24821,15 +22244,6 @@ func (ec *executionContext) _WebhookDestination_customer(ctx context.Context, fi
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDestination",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestination_deliveries(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
@@ -24878,13 +22292,11 @@ func (ec *executionContext) _WebhookDestination_version(ctx context.Context, fie
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestinationConnection_edges(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDestinationConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Edges, nil
 		},
@@ -24896,24 +22308,13 @@ func (ec *executionContext) _WebhookDestinationConnection_edges(ctx context.Cont
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_WebhookDestinationConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDestinationConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _WebhookDestinationConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestinationConnection_nodes(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDestinationConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
@@ -24925,24 +22326,13 @@ func (ec *executionContext) _WebhookDestinationConnection_nodes(ctx context.Cont
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_WebhookDestinationConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDestinationConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) _WebhookDestinationConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestinationConnection_pageInfo(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDestinationConnection", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo, nil
 		},
@@ -24953,15 +22343,6 @@ func (ec *executionContext) _WebhookDestinationConnection_pageInfo(ctx context.C
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_WebhookDestinationConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDestinationConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
@@ -25015,13 +22396,11 @@ func (ec *executionContext) _WebhookDestinationEdge_cursor(ctx context.Context, 
 }
 
 func (ec *executionContext) _WebhookDestinationEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Destination]) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestinationEdge_node(ctx, field)
-		},
+		graphql.FieldContext{Object: "WebhookDestinationEdge", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
@@ -25032,15 +22411,6 @@ func (ec *executionContext) _WebhookDestinationEdge_node(ctx context.Context, fi
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_WebhookDestinationEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WebhookDestinationEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _WebhookEventType_type(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
@@ -25064,13 +22434,11 @@ func (ec *executionContext) _WebhookEventType_schema(ctx context.Context, field 
 }
 
 func (ec *executionContext) _WithdrawInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.WithdrawInvitationPayload) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WithdrawInvitationPayload_invitation(ctx, field)
-		},
+		graphql.FieldContext{Object: "WithdrawInvitationPayload", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Invitation, nil
 		},
@@ -25081,15 +22449,6 @@ func (ec *executionContext) _WithdrawInvitationPayload_invitation(ctx context.Co
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext_WithdrawInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "WithdrawInvitationPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _WorkQueue_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.WorkQueue) (ret graphql.Marshaler) {
@@ -25458,13 +22817,11 @@ func (ec *executionContext) fieldContext___Field_args(ctx context.Context, field
 }
 
 func (ec *executionContext) ___Field_type(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___Field_type(ctx, field)
-		},
+		graphql.FieldContext{Object: "__Field", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Type, nil
 		},
@@ -25475,15 +22832,6 @@ func (ec *executionContext) ___Field_type(ctx context.Context, field graphql.Col
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext___Field_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__Field",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) ___Field_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
@@ -25579,13 +22927,11 @@ func (ec *executionContext) fieldContext___InputValue_description(_ context.Cont
 }
 
 func (ec *executionContext) ___InputValue_type(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___InputValue_type(ctx, field)
-		},
+		graphql.FieldContext{Object: "__InputValue", Field: field, IsMethod: false, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Type, nil
 		},
@@ -25596,15 +22942,6 @@ func (ec *executionContext) ___InputValue_type(ctx context.Context, field graphq
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext___InputValue_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__InputValue",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) ___InputValue_defaultValue(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
@@ -25700,13 +23037,11 @@ func (ec *executionContext) fieldContext___Schema_description(_ context.Context,
 }
 
 func (ec *executionContext) ___Schema_types(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___Schema_types(ctx, field)
-		},
+		graphql.FieldContext{Object: "__Schema", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Types(), nil
 		},
@@ -25718,24 +23053,13 @@ func (ec *executionContext) ___Schema_types(ctx context.Context, field graphql.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext___Schema_types(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__Schema",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) ___Schema_queryType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___Schema_queryType(ctx, field)
-		},
+		graphql.FieldContext{Object: "__Schema", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.QueryType(), nil
 		},
@@ -25747,24 +23071,13 @@ func (ec *executionContext) ___Schema_queryType(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext___Schema_queryType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__Schema",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) ___Schema_mutationType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___Schema_mutationType(ctx, field)
-		},
+		graphql.FieldContext{Object: "__Schema", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.MutationType(), nil
 		},
@@ -25776,24 +23089,13 @@ func (ec *executionContext) ___Schema_mutationType(ctx context.Context, field gr
 		false,
 	)
 }
-func (ec *executionContext) fieldContext___Schema_mutationType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__Schema",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) ___Schema_subscriptionType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___Schema_subscriptionType(ctx, field)
-		},
+		graphql.FieldContext{Object: "__Schema", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.SubscriptionType(), nil
 		},
@@ -25805,24 +23107,13 @@ func (ec *executionContext) ___Schema_subscriptionType(ctx context.Context, fiel
 		false,
 	)
 }
-func (ec *executionContext) fieldContext___Schema_subscriptionType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__Schema",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) ___Schema_directives(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___Schema_directives(ctx, field)
-		},
+		graphql.FieldContext{Object: "__Schema", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Directives(), nil
 		},
@@ -25833,15 +23124,6 @@ func (ec *executionContext) ___Schema_directives(ctx context.Context, field grap
 		true,
 		true,
 	)
-}
-func (ec *executionContext) fieldContext___Schema_directives(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__Schema",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) ___Type_kind(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
@@ -25978,13 +23260,11 @@ func (ec *executionContext) fieldContext___Type_fields(ctx context.Context, fiel
 }
 
 func (ec *executionContext) ___Type_interfaces(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___Type_interfaces(ctx, field)
-		},
+		graphql.FieldContext{Object: "__Type", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.Interfaces(), nil
 		},
@@ -25996,24 +23276,13 @@ func (ec *executionContext) ___Type_interfaces(ctx context.Context, field graphq
 		false,
 	)
 }
-func (ec *executionContext) fieldContext___Type_interfaces(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__Type",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) ___Type_possibleTypes(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___Type_possibleTypes(ctx, field)
-		},
+		graphql.FieldContext{Object: "__Type", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.PossibleTypes(), nil
 		},
@@ -26024,15 +23293,6 @@ func (ec *executionContext) ___Type_possibleTypes(ctx context.Context, field gra
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext___Type_possibleTypes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__Type",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) ___Type_enumValues(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
@@ -26077,13 +23337,11 @@ func (ec *executionContext) fieldContext___Type_enumValues(ctx context.Context, 
 }
 
 func (ec *executionContext) ___Type_inputFields(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___Type_inputFields(ctx, field)
-		},
+		graphql.FieldContext{Object: "__Type", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.InputFields(), nil
 		},
@@ -26095,24 +23353,13 @@ func (ec *executionContext) ___Type_inputFields(ctx context.Context, field graph
 		false,
 	)
 }
-func (ec *executionContext) fieldContext___Type_inputFields(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__Type",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
-}
 
 func (ec *executionContext) ___Type_ofType(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return inorder.ResolveField(
+	return inorder.ResolveBare(
 		ctx,
 		ec.OperationContext,
 		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext___Type_ofType(ctx, field)
-		},
+		graphql.FieldContext{Object: "__Type", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
 			return obj.OfType(), nil
 		},
@@ -26123,15 +23370,6 @@ func (ec *executionContext) ___Type_ofType(ctx context.Context, field graphql.Co
 		true,
 		false,
 	)
-}
-func (ec *executionContext) fieldContext___Type_ofType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "__Type",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) ___Type_isOneOf(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
@@ -38917,7 +36155,7 @@ func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, 
 var runStepImplementors = []string{"RunStep"}
 
 // plainFieldsOfRunStep are read from the object alone, and can't fail.
-var plainFieldsOfRunStep = map[string]bool{"durationMs": true, "error": true, "position": true, "result": true, "startedAt": true, "stepId": true, "type": true}
+var plainFieldsOfRunStep = map[string]bool{"durationMs": true, "error": true, "input": true, "position": true, "result": true, "startedAt": true, "stepId": true, "type": true}
 
 func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, obj *db.RunStep) graphql.Marshaler {
 	shape := ec.shapes.Of(ec.OperationContext, sel, runStepImplementors)
@@ -38944,6 +36182,11 @@ func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, 
 		case "type":
 			out.Values[i] = ec._RunStep_type(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "input":
+			out.Values[i] = ec._RunStep_input(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "result":

@@ -23,14 +23,57 @@ func MarshalSlice(ctx context.Context, length int, element func(ctx context.Cont
 	}()
 	list = make(graphql.Array, length)
 	// All of them live as long as the list: one piece of memory each, not one for each element.
-	fields, indices := make([]graphql.FieldContext, length), make([]int, length)
+	elements, indices := make([]within, length), make([]int, length)
 	for i := range list {
 		indices[i] = i
-		fields[i].Index = &indices[i]
-		current = graphql.WithFieldContext(ctx, &fields[i])
+		elements[i].enter(ctx)
+		elements[i].field.Index = &indices[i]
+		current = &elements[i]
 		list[i] = element(current, i)
 	}
 	return list
+}
+
+// within is the context of a field. What graphql.WithFieldContext makes of two pieces of memory is one here, and what is outside of all
+// fields is found at once from within any of them.
+type within struct {
+	context.Context
+	field graphql.FieldContext
+}
+
+// enter begins a field in another one, if ctx is of one.
+func (w *within) enter(ctx context.Context) {
+	if outer, is := ctx.(*within); is {
+		w.Context, w.field.Parent = outer.Context, &outer.field
+		return
+	}
+	w.Context, w.field.Parent = ctx, graphql.GetFieldContext(ctx)
+}
+
+// Value implements context.Context.
+func (w *within) Value(key any) any {
+	if key == fieldKey {
+		return &w.field
+	}
+	return w.Context.Value(key)
+}
+
+// fieldKey is what graphql finds the context of a field by.
+var fieldKey = func() (key any) {
+	graphql.GetFieldContext(asked{key: &key})
+	return key
+}()
+
+// asked is a context that tells what it was asked for.
+type asked struct {
+	context.Context
+	key *any
+}
+
+// Value implements context.Context.
+func (a asked) Value(key any) any {
+	*a.key = key
+	return nil
 }
 
 // slow is from which time on the resolver of a field has a span of its own.
@@ -58,12 +101,28 @@ func ResolveField[T any](
 	ctx context.Context, oc *graphql.OperationContext, field graphql.CollectedField,
 	open func(context.Context, graphql.CollectedField) (*graphql.FieldContext, error), resolve func(context.Context) (any, error),
 	_ func(context.Context, graphql.Resolver) graphql.Resolver, marshal func(context.Context, ast.SelectionSet, T) graphql.Marshaler, _, nonNull bool,
-) (ret graphql.Marshaler) {
+) graphql.Marshaler {
 	fc, err := open(ctx, field)
 	if err != nil {
 		return graphql.Null
 	}
-	ctx = graphql.WithFieldContext(ctx, fc)
+	return resolveIn(graphql.WithFieldContext(ctx, fc), fc, oc, field, resolve, marshal, nonNull)
+}
+
+// ResolveBare is ResolveField for a field without arguments, so that nothing can fail before it is resolved.
+func ResolveBare[T any](
+	ctx context.Context, oc *graphql.OperationContext, field graphql.CollectedField, fc graphql.FieldContext, resolve func(context.Context) (any, error),
+	_ func(context.Context, graphql.Resolver) graphql.Resolver, marshal func(context.Context, ast.SelectionSet, T) graphql.Marshaler, _, nonNull bool,
+) graphql.Marshaler {
+	w := &within{field: fc}
+	w.enter(ctx)
+	return resolveIn(w, &w.field, oc, field, resolve, marshal, nonNull)
+}
+
+func resolveIn[T any](
+	ctx context.Context, fc *graphql.FieldContext, oc *graphql.OperationContext, field graphql.CollectedField,
+	resolve func(context.Context) (any, error), marshal func(context.Context, ast.SelectionSet, T) graphql.Marshaler, nonNull bool,
+) (ret graphql.Marshaler) {
 	defer func() {
 		if r := recover(); r != nil {
 			oc.Error(ctx, oc.Recover(ctx, r))

@@ -125,15 +125,82 @@ func TestResolveFieldIsGqlgens(t *testing.T) {
 					ResolverMiddleware: func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) },
 					RecoverFunc:        func(_ context.Context, panicked any) error { return fmt.Errorf("panic: %v", panicked) },
 				}
-				got := inorder.ResolveField(ours, oc, field, open, resolve, nil, write, true, nonNull)
 				want := graphql.ResolveField(theirs, oc, field, open, resolve, nil, write, true, nonNull)
-				if text(got) != text(want) {
-					t.Errorf("%s: %s, want %s", name, text(got), text(want))
+				compare := func(got graphql.Marshaler) {
+					t.Helper()
+					if text(got) != text(want) {
+						t.Errorf("%s: %s, want %s", name, text(got), text(want))
+					}
+					if g, w := graphql.GetErrors(ours), graphql.GetErrors(theirs); !slices.EqualFunc(g, w, same) {
+						t.Errorf("%s: errors %v, want %v", name, g, w)
+					}
 				}
-				if g, w := graphql.GetErrors(ours), graphql.GetErrors(theirs); !slices.EqualFunc(g, w, same) {
-					t.Errorf("%s: errors %v, want %v", name, g, w)
+				compare(inorder.ResolveField(ours, oc, field, open, resolve, nil, write, true, nonNull))
+				if fc, err := open(ours, field); err == nil {
+					ours = newContext(t)
+					compare(inorder.ResolveBare(ours, oc, field, *fc, resolve, nil, write, true, nonNull))
 				}
 			}
+		}
+	}
+}
+
+type outerKey struct{}
+
+// TestContextsAreGqlgens: within fields and elements, of either kind and in any order, the path is gqlgen's, and what stands outside is found.
+func TestContextsAreGqlgens(t *testing.T) {
+	named := func(name string) graphql.CollectedField {
+		return graphql.CollectedField{Field: &ast.Field{Alias: name}}
+	}
+	ways := []func(context.Context, string, func(context.Context)){
+		func(ctx context.Context, name string, do func(context.Context)) {
+			inorder.ResolveBare(ctx, &graphql.OperationContext{}, named(name), graphql.FieldContext{Field: named(name)}, func(context.Context) (any, error) { return "", nil }, nil,
+				func(ctx context.Context, _ ast.SelectionSet, _ string) graphql.Marshaler {
+					do(ctx)
+					return graphql.Null
+				}, true, true)
+		},
+		func(ctx context.Context, name string, do func(context.Context)) {
+			do(graphql.WithFieldContext(ctx, &graphql.FieldContext{Field: named(name)}))
+		},
+		func(ctx context.Context, _ string, do func(context.Context)) {
+			inorder.MarshalSlice(ctx, 2, func(ctx context.Context, i int) graphql.Marshaler {
+				if i == 1 {
+					do(ctx)
+				}
+				return graphql.Null
+			})
+		},
+		func(ctx context.Context, name string, do func(context.Context)) {
+			do(context.WithValue(ctx, outerKey{}, name))
+		},
+	}
+	for n := range 256 {
+		var path ast.Path
+		said, looked := "outside", false
+		var enter func(context.Context, int)
+		enter = func(ctx context.Context, depth int) {
+			if depth == 4 {
+				looked = true
+				if got := graphql.GetPath(ctx); got.String() != path.String() || ctx.Value(outerKey{}) != said {
+					t.Errorf("in %d at %v, want %v; outside %v, want %s", n, got, path, ctx.Value(outerKey{}), said)
+				}
+				return
+			}
+			name, way := fmt.Sprintf("f%d", depth), n>>(2*depth)%4
+			switch way {
+			case 2:
+				path = append(path, ast.PathIndex(1))
+			case 3:
+				said = name
+			default:
+				path = append(path, ast.PathName(name))
+			}
+			ways[way](ctx, name, func(ctx context.Context) { enter(ctx, depth+1) })
+		}
+		enter(context.WithValue(newContext(t), outerKey{}, said), 0)
+		if !looked {
+			t.Errorf("%d was not entered", n)
 		}
 	}
 }

@@ -119,6 +119,13 @@ func NewFieldSet(s *Shape) *FieldSet {
 		}{FieldSet: FieldSet{shape: s}}
 		some.Values = some.values[:n]
 		return &some.FieldSet
+	case n <= 8:
+		many := &struct {
+			FieldSet
+			values [8]graphql.Marshaler
+		}{FieldSet: FieldSet{shape: s}}
+		many.Values = many.values[:n]
+		return &many.FieldSet
 	}
 	return &FieldSet{shape: s, Values: make([]graphql.Marshaler, n)}
 }

@@ -75,6 +75,17 @@ func (i id) MarshalGQL(w io.Writer) {
 // MarshalID writes an id in its global form.
 func MarshalID(i globalid.ID) graphql.Marshaler { return id(i) }
 
+// identified is a row with a global id.
+type identified interface{ GlobalID() globalid.ID }
+
+type idOf[R identified] struct{ row R }
+
+// MarshalGQL implements graphql.Marshaler.
+func (i idOf[R]) MarshalGQL(w io.Writer) { id(i.row.GlobalID()).MarshalGQL(w) }
+
+// MarshalIDOf writes the id of a row that is pointed to, which has to stay as it is until then. It takes no memory.
+func MarshalIDOf[R identified](row R) graphql.Marshaler { return idOf[R]{row} }
+
 // UnmarshalID reads an id in its global form, or the integer that REST shows.
 func UnmarshalID(v any) (globalid.ID, error) {
 	switch v := v.(type) {

@@ -74,10 +74,24 @@ func TestIDsAreWritten(t *testing.T) {
 	if want := strconv.Quote(id.Global()); buffer.String() != "["+want || builder.String() != want {
 		t.Errorf("%s and %s are not %s", buffer.String(), builder.String(), want)
 	}
+	row := &account{7}
+	if allocated := testing.AllocsPerRun(100, func() { written = MarshalIDOf(row) }); allocated > 0 {
+		t.Errorf("the id of a row takes %v pieces of memory", allocated)
+	}
+	builder.Reset()
+	if written.MarshalGQL(&builder); builder.String() != strconv.Quote(row.GlobalID().Global()) {
+		t.Errorf("%s is not the id of %+v", builder.String(), row)
+	}
 	if _, knows := any(id).(graphql.Marshaler); knows {
 		t.Error("the id knows of GraphQL")
 	}
 }
+
+type account struct{ id int64 }
+
+func (a *account) GlobalID() globalid.ID { return globalid.ID{Type: "Account", Int: a.id} }
+
+var written graphql.Marshaler
 
 // TestUnmarshalID: an id is its global form, or the integer that REST shows.
 func TestUnmarshalID(t *testing.T) {

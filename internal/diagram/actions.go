@@ -62,6 +62,18 @@ func (l *lookup) request(ev *evaluation) (r Lookup, least *float64, err error) {
 	return r, least, err
 }
 
+// members is what a step asks for, under the names that it has in the diagram.
+func (r *Lookup) members(leastName string, least *float64) map[string]any {
+	out := map[string]any{"contextId": int(r.ContextID), "prompt": r.Prompt}
+	if r.TopN != nil {
+		out["topN"] = *r.TopN
+	}
+	if least != nil {
+		out[leastName] = *least
+	}
+	return out
+}
+
 // searchAction gives an array of hits {id, docId, content, similarity}, best first.
 type searchAction struct{ lookup }
 
@@ -70,6 +82,9 @@ func readSearch(f *fields) action { return &searchAction{readLookup(f, "scoreThr
 func (a *searchAction) run(ctx context.Context, ev *evaluation, tools Tools) (any, error) {
 	r, least, err := a.request(ev)
 	if err != nil {
+		return nil, err
+	}
+	if err := ev.give(r.members(a.leastName, least)); err != nil {
 		return nil, err
 	}
 	hits, err := tools.Search(ctx, SearchRequest{r, least})
@@ -91,6 +106,9 @@ func readAsk(f *fields) action { return &askAction{readLookup(f, "minRelevance")
 func (a *askAction) run(ctx context.Context, ev *evaluation, tools Tools) (any, error) {
 	r, least, err := a.request(ev)
 	if err != nil {
+		return nil, err
+	}
+	if err := ev.give(r.members(a.leastName, least)); err != nil {
 		return nil, err
 	}
 	answer, err := tools.Ask(ctx, AskRequest{r, least})
@@ -136,6 +154,9 @@ func (a *chatAction) run(ctx context.Context, ev *evaluation, tools Tools) (any,
 	if err != nil {
 		return nil, err
 	}
+	if err := ev.give(a.given(ev)); err != nil {
+		return nil, err
+	}
 	answer, err := tools.Chat(ctx, r)
 	if err != nil {
 		return nil, toolError(CodeChatError, err)
@@ -169,6 +190,24 @@ func (a *chatAction) request(ev *evaluation) (r ChatRequest, err error) {
 	prompt, err := evalText(ev, "prompt", a.prompt)
 	r.Messages = append(r.Messages, Message{"user", prompt})
 	return r, err
+}
+
+// given is the conversation as it may be kept: always as messages.
+func (a *chatAction) given(ev *evaluation) map[string]any {
+	out := map[string]any{}
+	if a.model != nil {
+		out["model"] = ev.shownText(a.model)
+	}
+	if a.messages != nil {
+		out["messages"] = ev.shown(a.messages)
+		return out
+	}
+	var messages []any
+	if a.system != nil {
+		messages = append(messages, map[string]any{"role": "system", "content": ev.shownText(a.system)})
+	}
+	out["messages"] = append(messages, map[string]any{"role": "user", "content": ev.shownText(a.prompt)})
+	return out
 }
 
 // asMessages reads an array of {role, content}. In a diagram's literal form contents may still be
@@ -217,6 +256,9 @@ func readFail(f *fields) action {
 func (a *failAction) run(_ context.Context, ev *evaluation, _ Tools) (any, error) {
 	message, err := evalText(ev, "message", a.message)
 	if err != nil {
+		return nil, err
+	}
+	if err := ev.give(map[string]any{"message": message}); err != nil {
 		return nil, err
 	}
 	return nil, newError(a.code, "%s", message)

@@ -41,6 +41,7 @@ const (
 	MaxInput       = 1 << 20          // bytes
 	MaxOutput      = 1 << 20          // bytes of the output, and of each step's result
 	MaxState       = 16 << 20         // bytes of all results of a run together
+	MaxGiven       = 64 << 10         // bytes of what is kept of a step's input
 	StepTimeout    = 60 * time.Second // each step
 	RunTimeout     = 10 * time.Minute // a run, from Run.Started
 )

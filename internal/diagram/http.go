@@ -112,6 +112,9 @@ func (a *httpAction) run(ctx context.Context, ev *evaluation, tools Tools) (any,
 	if err != nil {
 		return nil, err
 	}
+	if err := ev.give(a.given(ev, &r)); err != nil {
+		return nil, err
+	}
 	answer, err := tools.HTTP(ctx, r)
 	if err != nil {
 		return nil, toolError(CodeHTTPError, err)
@@ -147,6 +150,23 @@ func (a *httpAction) request(ev *evaluation) (r HTTPRequest, err error) {
 		r.Header.Set(name, s)
 	}
 	return r, a.fillBody(ev, &r)
+}
+
+// given is the request as it may be kept: a body as it stands in the diagram, which is JSON or a text.
+func (a *httpAction) given(ev *evaluation, r *HTTPRequest) map[string]any {
+	headers := make(map[string]any, len(r.Header))
+	for name := range r.Header {
+		if v, own := a.headers[name]; own {
+			headers[name] = ev.shownText(v)
+		} else {
+			headers[name] = r.Header.Get(name) // of the platform's own
+		}
+	}
+	out := map[string]any{"method": r.Method, "url": ev.shownText(a.url), "headers": headers}
+	if a.body != nil {
+		out["body"] = ev.shown(a.body)
+	}
+	return out
 }
 
 // fillBody sends a text as it is and anything else as JSON.

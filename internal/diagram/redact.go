@@ -64,7 +64,7 @@ func newRedactor(secrets map[string]string) *redactor {
 func (r *redactor) add(name, value string) {
 	for _, form := range slices.Concat(forms(value), forms(strings.TrimSpace(value)), numberForms(value)) {
 		if _, known := r.labels[form]; !known && form != "" {
-			r.labels[form], r.replacer = "[secret "+name+"]", nil
+			r.labels[form], r.replacer = labelOf(name), nil
 		}
 	}
 }

@@ -37,23 +37,26 @@ var ErrFinished = errors.New("every step is finished")
 
 // Step executes the next step and returns its result as canonical JSON: null for a step whose
 // condition was false. It changes nothing: the caller stores the result and then appends it to
-// Results. An error is ErrFinished or an *Error, which ends the run.
-func (r *Run) Step(ctx context.Context, tools Tools) (json.RawMessage, error) {
+// Results. An error is ErrFinished or an *Error, which ends the run. given is what the step's
+// expressions gave it, without secrets, as far as is kept of it, also where the step failed; nil for set steps,
+// whose result it is, and where it came to none.
+func (r *Run) Step(ctx context.Context, tools Tools) (given, result json.RawMessage, err error) {
 	s, ok := r.Next()
 	if !ok {
-		return nil, ErrFinished
+		return nil, nil, ErrFinished
 	}
-	out, err := r.bounded(ctx, s.refs, func(ctx context.Context, ev *evaluation) (any, error) {
+	out, failure := r.bounded(ctx, s.refs, func(ctx context.Context, ev *evaluation) (any, error) {
+		defer func() { given = ev.given }()
 		return ev.redacted(s.execute(ctx, ev, tools, r.Diagram.secrets))
 	})
-	if err == nil && r.stateSize()+len(out) > MaxState {
-		err = newError(CodeLimit, "the results of all steps together are larger than %d MiB", MaxState>>20)
+	if failure == nil && r.stateSize()+len(out) > MaxState {
+		failure = newError(CodeLimit, "the results of all steps together are larger than %d MiB", MaxState>>20)
 	}
-	if err != nil {
-		err.Step = s.ID
-		return nil, err
+	if failure != nil {
+		failure.Step = s.ID
+		return given, nil, failure
 	}
-	return out, nil
+	return given, out, nil
 }
 
 // Output works out the diagram's output, an object of at most MaxOutput bytes, once every step is
@@ -174,7 +177,7 @@ func (r *Run) worked(ctx context.Context, m *meter, refs refs, fn func(context.C
 	}
 	m.rest()
 	env[meterName] = m
-	v, err := fn(ctx, &evaluation{meter: m, env: env})
+	v, err := fn(ctx, &evaluation{meter: m, env: env, made: map[*expression]any{}})
 	if err != nil {
 		return nil, err
 	}

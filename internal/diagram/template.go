@@ -1,6 +1,7 @@
 package diagram
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -34,6 +35,10 @@ type evaluation struct {
 	env   map[string]any
 	// redactor knows the secrets that the step may have told somebody; nil where there are none.
 	redactor *redactor
+	// made is what expressions gave, other than those that read secrets.
+	made map[*expression]any
+	// given is what the step was given, as it is kept; nil until that is known.
+	given json.RawMessage
 }
 
 // evalAt works out a field by turns, and says in the error which one it was.
@@ -55,6 +60,9 @@ func (c computed) eval(ev *evaluation) (any, error) {
 	}
 	if err := ev.meter.deep(out); err != nil {
 		return nil, err
+	}
+	if len(c.refs.secrets) == 0 {
+		ev.made[c.expression] = out
 	}
 	return out, ev.redactor.learn(ev.meter, c.refs.secrets, out)
 }

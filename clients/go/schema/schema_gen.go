@@ -2854,6 +2854,10 @@ type RunStep struct {
 	StepID string `json:"stepId,omitzero"`
 	// set, search, ask, chat, http or fail.
 	Type string `json:"type,omitzero"`
+	// What the step was given once its expressions were evaluated, kept also where it failed. In place of secrets stand their names; texts are cut where
+	// the whole is longer than 64 KiB. Null for a set step, whose result it is; where the condition was false, an expression failed, or cutting is not enough;
+	// and for steps from before this was kept.
+	Input json.RawMessage `json:"input,omitzero"`
 	// What the step gave; null when its condition was false, or it failed.
 	Result json.RawMessage `json:"result,omitzero"`
 	// Why the step failed.

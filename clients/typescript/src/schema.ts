@@ -2805,6 +2805,12 @@ export interface RunStep {
   stepId: string;
   /** set, search, ask, chat, http or fail. */
   type: string;
+  /**
+   * What the step was given once its expressions were evaluated, kept also where it failed. In place of secrets stand their names; texts are cut where
+   * the whole is longer than 64 KiB. Null for a set step, whose result it is; where the condition was false, an expression failed, or cutting is not enough;
+   * and for steps from before this was kept.
+   */
+  input: JSON | null;
   /** What the step gave; null when its condition was false, or it failed. */
   result: JSON | null;
   /** Why the step failed. */

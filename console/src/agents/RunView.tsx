@@ -122,23 +122,28 @@ function Steps({ run: { steps, revision, status } }: { run: WholeRun }) {
   );
 }
 
-function Step({ step: { stepId, type, result, error, durationMs }, longest }: { step: WholeRun["steps"][number]; longest: number }) {
+function Step({ step: { stepId, type, input, result, error, startedAt, durationMs }, longest }: { step: WholeRun["steps"][number]; longest: number }) {
   const { text, format } = useText();
   return (
     <li>
       <Group gap="xs" justify="space-between">
         <span><strong>{stepId}</strong> <span className="quiet">{type}</span></span>
-        <span className="quiet">{duration(durationMs, format)}</span>
+        <span className="quiet">{duration(durationMs, format)} · <When at={startedAt} /></span>
       </Group>
       <div className="lasting" aria-hidden><div style={{ width: `${(100 * durationMs) / Math.max(longest, 1)}%` }} /></div>
-      {isObject(error) && <Text size="sm" c="var(--mantine-color-error)">{sentence(String(error.message))}</Text>}
+      {isObject(error) && <Text size="sm" c="var(--mantine-color-error)">{sentence(String(error.message))} <span className="quiet">{String(error.code)}</span></Text>}
       {error === null && result === null && <Badge variant="light" color="gray" tt="none" w="fit-content">{text.agents.passedOver}</Badge>}
-      {result !== null && (
-        <details>
-          <summary>{text.agents.result}</summary>
-          <pre className="wire wrap" tabIndex={0} aria-label={text.agents.resultOf(stepId)}>{written(result)}</pre>
-        </details>
-      )}
+      {input !== null && <Folded title={text.agents.given} label={text.agents.givenTo(stepId)} value={input} />}
+      {result !== null && <Folded title={text.agents.result} label={text.agents.resultOf(stepId)} value={result} />}
     </li>
+  );
+}
+
+function Folded({ title, label, value }: { title: string; label: string; value: unknown }) {
+  return (
+    <details>
+      <summary>{title}</summary>
+      <pre className="wire wrap" tabIndex={0} aria-label={label}>{written(value)}</pre>
+    </details>
   );
 }

@@ -28,3 +28,12 @@ export interface TestSearch {
   /** The run that is shown. */
   run?: string | undefined;
 }
+
+export const views = ["drawing", "both", "json"] as const;
+
+export interface DiagramSearch {
+  /** How the diagram is shown; drawn without it. */
+  view?: (typeof views)[number] | undefined;
+  /** What is chosen: a step by its number, from 1, or the output; the first step without it. */
+  step?: number | "output" | undefined;
+}

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { oneOf, text, within } from "../app/address";
 import { inside } from "../app/roots";
 import { timeOf } from "../ui/since";
-import { agentOrders, type AgentsSearch, type RevisionsSearch, type RunsSearch, states, statuses, type TestSearch } from "./address";
+import { agentOrders, type AgentsSearch, type DiagramSearch, type RevisionsSearch, type RunsSearch, states, statuses, type TestSearch, views } from "./address";
 
 type Given = Record<string, unknown>;
 
@@ -48,7 +48,12 @@ export const agentRoutes = [
     createRoute({ getParentRoute: () => secrets, path: "/$secretId", component: lazyRouteComponent(() => import("./Secret"), "Secret") }),
   ]),
   agent.addChildren([
-    createRoute({ getParentRoute: () => agent, path: "/", component: lazyRouteComponent(() => import("./Diagram"), "Diagram") }),
+    createRoute({
+      getParentRoute: () => agent,
+      path: "/",
+      validateSearch: ({ view, step }: Given): DiagramSearch => ({ view: oneOf(views, view), step: step === "output" ? step : within(1, Number.MAX_SAFE_INTEGER, step) }),
+      component: lazyRouteComponent(() => import("./Diagram"), "Diagram"),
+    }),
     createRoute({ getParentRoute: () => agent, path: "/changes", component: lazyRouteComponent(() => import("./Changes"), "Changes") }),
     createRoute({
       getParentRoute: () => agent,
