@@ -6,6 +6,8 @@ import (
 	"canopy/internal/access"
 )
 
+const nameOfAgent = `lower(g.name) COLLATE "C"`
+
 // Agents lists agents g, of accounts a.
 var Agents = &List{
 	id: "g.id",
@@ -19,7 +21,7 @@ var Agents = &List{
 	},
 	orders: map[string]key{
 		"ID":         {by: "g.id", kind: integers},
-		"NAME":       {by: `lower(g.name) COLLATE "C"`, kind: texts},
+		"NAME":       {by: nameOfAgent, kind: texts},
 		"CREATED_AT": {by: "g.created_at", kind: moments},
 		"UPDATED_AT": {by: "g.updated_at", kind: moments},
 	},
@@ -29,15 +31,34 @@ var Agents = &List{
 }
 
 var (
-	agentsOfAccount  = hung{list: Agents, ways: agentsOn("(SELECT * FROM accounts WHERE id = k.id OFFSET 0) a")}
-	agentsOfCustomer = hung{list: Agents, ways: agentsOn("(SELECT * FROM accounts WHERE customer_id = k.id OFFSET 0) a")}
+	agentsOfAccount = hung{list: Agents, ways: func(st *statement, terms []Term) []way {
+		return st.agents(way{lead: "g.account_id", is: "k.id"}, "g.account_id = k.id", terms)
+	}}
+	agentsOfCustomer = hung{list: Agents, ways: func(st *statement, terms []Term) []way {
+		accounts := way{each: "(SELECT * FROM accounts WHERE customer_id = k.id OFFSET 0) a", lead: "g.account_id", is: "a.id"}
+		return st.agents(accounts, "g.account_id IN (SELECT id FROM accounts WHERE customer_id = k.id)", terms)
+	}}
 )
 
-func agentsOn(accounts string) ways {
-	return func(st *statement, terms []Term) []way {
-		w := way{each: accounts, from: "agents g", where: []string{"g.deleted_at IS NULL"}, held: st.terms(terms)}
-		return []way{st.led(w, "g.account_id", "a.id", "g.id")}
+// agents are the ways to the agents of accounts, which walk names: indexes have them in each order. own holds them to be of these accounts.
+func (s *statement) agents(walk way, own string, terms []Term) []way {
+	walk.from, walk.where, walk.held = "agents g", []string{"g.deleted_at IS NULL"}, s.terms(terms)
+	walk.ordered = !s.counting
+	in := wordsOfAgents
+	in.from, in.own, in.held, in.walk, in.walkMany = joinByID("agents", "g", "n.id"), own, append(s.terms(terms), "g.deleted_at IS NULL", own), &walk, walk.each != ""
+	if walk.each == "" {
+		in.spread = &walk
 	}
+	if list, given := in.ways(s, terms); given && !s.counting {
+		return list
+	}
+	return []way{walk}
+}
+
+// wordsOfAgents finds agents by the words of their names.
+var wordsOfAgents = searching{
+	table: "agents g", id: "g.id", fits: "words_of(g.name) @@ ?", others: true,
+	keys: map[string]string{"g.id": "g.id", nameOfAgent: nameOfAgent, "g.created_at": "g.created_at", "g.updated_at": "g.updated_at"},
 }
 
 // FindAgents is a page of the agents within the scope that a filter names, or searches for.
@@ -48,8 +69,7 @@ func (s *Store) FindAgents(ctx context.Context, scope access.Scope, a Ask) ([]*A
 // agentsWithin are the ways to the agents of a scope, whose bounds are $1 and $2.
 func agentsWithin(st *statement, terms []Term) []way {
 	place := joinByID("agents", "g", "n.id") + joinByID("accounts", "a", "g.account_id") + joinByID("customers", "c", "a.customer_id")
-	return namedOrSearched(st, terms, searching{
-		table: "agents g", id: "g.id", fits: "words_of(g.name) @@ ?", from: place,
-		held: append(st.terms(terms), "g.deleted_at IS NULL", withinScope, aliveInScope("a.customer_id")),
-	})
+	in := wordsOfAgents
+	in.from, in.held = place, append(st.terms(terms), "g.deleted_at IS NULL", withinScope, aliveInScope("a.customer_id"))
+	return namedOrSearched(st, terms, in)
 }

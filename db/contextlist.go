@@ -2,6 +2,8 @@ package db
 
 import "context"
 
+const nameOfContext = `lower(x.name) COLLATE "C"`
+
 // Contexts lists contexts x of a desk, whose arguments are $1 and $2.
 var Contexts = &List{
 	id: "x.id",
@@ -14,7 +16,7 @@ var Contexts = &List{
 	},
 	orders: map[string]key{
 		"ID":         {by: "x.id", kind: integers},
-		"NAME":       {by: `lower(x.name) COLLATE "C"`, kind: texts},
+		"NAME":       {by: nameOfContext, kind: texts},
 		"CREATED_AT": {by: "x.created_at", kind: moments},
 	},
 	otherwise: "ID",
@@ -23,11 +25,22 @@ var Contexts = &List{
 }
 
 func contextsOnDesk(st *statement, terms []Term) []way {
-	w := way{from: "contexts x", held: append(st.terms(terms), onDesk)}
+	w := way{from: "contexts x", lead: shownOn, is: "$1::bigint", held: append(st.terms(terms), onDesk), ordered: !st.counting}
 	if ids, given := value(terms, "ids"); given {
 		return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("contexts", "x", "n.id"), w.held...)}
 	}
-	return []way{st.led(w, shownOn, "$1::bigint", "x.id")}
+	in := wordsOfContexts
+	in.held, in.walk, in.spread = w.held, &w, &w
+	if list, given := in.ways(st, terms); given && !st.counting {
+		return list
+	}
+	return []way{w}
+}
+
+// wordsOfContexts finds contexts by the words of their names.
+var wordsOfContexts = searching{
+	table: "contexts x", id: "x.id", fits: "words_of(x.name) @@ ?", from: joinByID("contexts", "x", "n.id"), own: onDesk, others: true,
+	keys: map[string]string{"x.id": "x.id", nameOfContext: nameOfContext, "x.created_at": "x.created_at"},
 }
 
 // FindContexts is a page of a desk's contexts.

@@ -2,6 +2,8 @@ package db
 
 import "context"
 
+const nameOfDocument = `lower(d.display_name) COLLATE "C"`
+
 // Documents lists documents d of contexts x.
 var Documents = &List{
 	id: "d.id",
@@ -18,7 +20,7 @@ var Documents = &List{
 	},
 	orders: map[string]key{
 		"ID":         {by: "d.id", kind: integers},
-		"NAME":       {by: `lower(d.display_name) COLLATE "C"`, kind: texts},
+		"NAME":       {by: nameOfDocument, kind: texts},
 		"CREATED_AT": {by: "d.created_at", kind: moments},
 		"SIZE":       {by: "d.size", kind: integers},
 		"STATUS":     {by: "d.status", kind: texts},
@@ -30,8 +32,25 @@ var Documents = &List{
 
 // documentsOfContext are the documents of a context.
 var documentsOfContext = hung{list: Documents, ways: func(st *statement, terms []Term) []way {
-	return append(st.fewDocuments("", "k.id", terms), st.walkDocuments("", "k.id", terms))
+	return st.documentsOf("k.id", terms)
 }}
+
+// documentsOf are the ways to the documents of one context.
+func (s *statement) documentsOf(context string, terms []Term) []way {
+	walk, few := s.walkDocuments("", context, terms), s.fewDocuments("", context, terms)
+	in, own := wordsOfDocuments, "d.context_id = "+context
+	in.own, in.held, in.few, in.walk, in.spread = own, append(s.terms(terms), own), few, &walk, &walk
+	if list, given := in.ways(s, terms); given && !s.counting {
+		return list
+	}
+	return append(few, walk)
+}
+
+// wordsOfDocuments finds documents by the words of their names.
+var wordsOfDocuments = searching{
+	table: "documents d", id: "d.id", fits: "words_of(d.display_name) @@ ?", from: joinByID("documents", "d", "n.id"), others: true,
+	keys: map[string]string{"d.id": "d.id", nameOfDocument: nameOfDocument, "d.created_at": "d.created_at", "d.size": "d.size", "d.status": "d.status"},
+}
 
 // walkDocuments walks the documents of contexts: indexes have them in each order.
 func (s *statement) walkDocuments(each, context string, terms []Term) way {
@@ -62,15 +81,18 @@ func documentsOnDesk(st *statement, terms []Term) []way {
 	if ids, given := value(terms, "ids"); given {
 		return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("documents", "d", "n.id")+joinByID("contexts", "x", "d.context_id"), append(st.terms(terms), onDesk)...)}
 	}
-	desk := shownOn + " = $1 AND " + unindexed(onDesk)
 	if id, given := value(terms, "contextId"); given {
-		desk = "x.id = " + st.arg(id, "bigint") + " AND " + unindexed(onDesk)
+		return st.documentsOf("(SELECT x.id FROM contexts x WHERE x.id = "+st.arg(id, "bigint")+" AND "+onDesk+")", terms)
 	}
-	each := "(SELECT * FROM contexts x WHERE " + desk + " OFFSET 0) x"
+	desk := "contexts x WHERE " + shownOn + " = $1 AND " + unindexed(onDesk)
+	each := "(SELECT * FROM " + desk + " OFFSET 0) x"
 	walk, few := st.walkDocuments(each, "x.id", terms), st.fewDocuments(each, "x.id", terms)
-	in := searching{
-		table: "documents d", id: "d.id", fits: "words_of(d.display_name) @@ ?", few: few, walk: &walk, walkMany: true,
-		from: joinByID("documents", "d", "n.id") + joinByID("contexts", "x", "d.context_id"), held: append(st.terms(terms), onDesk),
+	in := wordsOfDocuments
+	in.own = "d.context_id IN (SELECT x.id FROM " + desk + ")"
+	in.from += joinByID("contexts", "x", "d.context_id")
+	in.held, in.few, in.walk, in.walkMany = append(st.terms(terms), onDesk), few, &walk, true
+	if !st.counting {
+		in.spread = &way{from: "documents d", held: st.terms(terms)}
 	}
 	if list, given := in.ways(st, terms); given {
 		return list

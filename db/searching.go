@@ -50,13 +50,17 @@ const (
 )
 
 // Of so many rows that lie apart in a walk so many are common: the index, which reads all that has a word before it gives the first, is not asked whether they are few.
-const spreadOf, common = 100, 3
+// Where half of them are, it is not asked at all.
+const spreadOf, common, veryCommon = 100, 3, 50
 
 // searching is how the rows of a list are found by the words of their names.
 type searching struct {
 	// table has the words; id is what it names a row by, fits tells whether its words fit a tsquery, which stands for ?, and also bounds its rows.
 	table, id, fits string
 	also            []string
+	// others: the index finds rows of others, too, and is not asked for those in order where it finds very many; own tells of a row of the table alone that it is not of others.
+	others bool
+	own    string
 	// keys are, for keys of orders, what the table has of them, or what joined joins to it where the order is beside; limb is what it has of the limb of a row.
 	keys                 map[string]string
 	beside, joined, limb string
@@ -155,10 +159,29 @@ func (f searching) inOrder(s *statement, found func(f searching, columns string)
 	if f.limb != "" && !f.whole {
 		f.also = []string{unindexed(f.limb + " IN (SELECT l.id FROM " + limbsInScope + ")")}
 	}
+	if f.own != "" {
+		f.also = []string{unindexed(f.own)}
+	}
 	name := func(i int) string { return "x." + s.column(i) }
 	rows := found(f, strings.Join(columns, ", "))
 	sorted := "SELECT DISTINCT " + strings.Join(names, ", ") + " FROM (" + rows + ") x" + clause(s.beyond("", "", name)) + s.orderBy("", name)
 	return way{from: "(" + sorted + " OFFSET 0) n" + f.from, held: held, sorted: true}, true
+}
+
+// ordered are the last ways: inOrder, and where very many are found, which may be others', the walk instead. None where not all of the order stands beside the words.
+func (f searching) ordered(s *statement, ids string, rows func(f searching, columns string) string) []way {
+	w, has := f.inOrder(s, rows)
+	switch {
+	case !has:
+		return nil
+	case !f.others:
+		return []way{w}
+	}
+	w.size, w.most = "("+ids+") x", found
+	if f.spread != nil {
+		w.size = "(SELECT FROM (" + ids + ") x WHERE NOT " + isVeryCommon + " UNION ALL SELECT FROM generate_series(0, " + strconv.Itoa(found) + ") WHERE " + isVeryCommon + ") x"
+	}
+	return []way{w, *f.walk}
 }
 
 // ways are those for a filter's search; false where it has none.
@@ -179,7 +202,8 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 	case s.counting || f.walk == nil:
 		return []way{f.all(ids)}
 	case f.walkMany:
-		return append(f.few, f.upTo(fewFound, ids), *f.walk)
+		list := append(f.few, f.unlessVeryCommon(s, ids))
+		return append(list, f.ordered(s, ids, func(f searching, columns string) string { return f.found(s, columns, queries) })...)
 	case f.walk.each != "":
 		return append(f.few, f.upTo(found, ids), *f.walk)
 	case f.byUse != nil:
@@ -197,8 +221,8 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 		list = append(list, s.soon(w, aWalk, f.from))
 	}
 	list = append(list, f.farther(s))
-	if w, has := f.inOrder(s, func(f searching, columns string) string { return f.found(s, columns, queries) }); has {
-		return append(list, w)
+	if ordered := f.ordered(s, ids, func(f searching, columns string) string { return f.found(s, columns, queries) }); len(ordered) > 0 {
+		return append(list, ordered...)
 	}
 	if f.whole {
 		return append(list, f.all(ids))
@@ -224,7 +248,7 @@ func (f searching) near(s *statement, n words.Near) []way {
 	case s.counting:
 		return []way{f.all(ids)}
 	case f.walkMany:
-		return append(f.few, f.upTo(fewFound, ids), *f.walk)
+		return append(append(f.few, f.unlessVeryCommon(s, ids)), f.ordered(s, ids, edits)...)
 	}
 	var list []way
 	if f.walk != nil && f.walk.each == "" && f.byUse == nil {
@@ -237,8 +261,9 @@ func (f searching) near(s *statement, n words.Near) []way {
 		return append(append(append(list, f.handful()...), s.soon(*f.walk, aGlance/3, f.from)), f.byUse(ids)...)
 	}
 	if list = append(list, f.few...); f.walk != nil && f.walk.each == "" {
-		if w, has := f.inOrder(s, edits); has {
-			return append(list, w)
+		f.spread = nil
+		if ordered := f.ordered(s, ids, edits); len(ordered) > 0 {
+			return append(list, ordered...)
 		}
 	}
 	return append(list, f.all(ids))
@@ -275,10 +300,10 @@ func (f searching) glance(s *statement, first, more, some int) []way {
 	}}}
 }
 
-// isCommon tells what the sample of an alternative has told.
-const isCommon = "(SELECT common FROM sample)"
+// isCommon and isVeryCommon tell what the sample of an alternative has told.
+var isCommon, isVeryCommon = "(SELECT n >= " + strconv.Itoa(common) + " FROM sample)", "(SELECT n >= " + strconv.Itoa(veryCommon) + " FROM sample)"
 
-// sample tells whether what fits is common in a walk. Ids have gaps, so the rows lie apart between some first ones that lie apart.
+// sample counts what fits of some rows that lie apart in a walk. Ids have gaps, so the rows lie apart between some first ones that lie apart.
 func (f searching) sample(s *statement) string {
 	if f.spread == nil {
 		return ""
@@ -308,7 +333,7 @@ func (f searching) sample(s *statement) string {
 	return "WITH ends AS MATERIALIZED (SELECT " + end("") + " AS low, " + end(" DESC") + " AS high), " +
 		"parts AS MATERIALIZED (SELECT x.id AS low, lead(x.id) OVER (ORDER BY x.id) AS high, count(*) OVER () AS n FROM (SELECT y.id FROM ends e CROSS JOIN generate_series(0, " + apart +
 		") i(i) CROSS JOIN LATERAL " + next(id+" AS id", "e.low + (e.high - e.low) * i.i / "+apart) + " y GROUP BY y.id) x) " +
-		"SELECT count(DISTINCT x.id) >= " + strconv.Itoa(common) + " AS common FROM parts b CROSS JOIN LATERAL generate_series(1, " + strconv.Itoa(spreadOf) + " / b.n) i(i) CROSS JOIN LATERAL " +
+		"SELECT count(DISTINCT x.id) AS n FROM parts b CROSS JOIN LATERAL generate_series(1, " + strconv.Itoa(spreadOf) + " / b.n) i(i) CROSS JOIN LATERAL " +
 		next(id+" AS id, "+strings.Join(w.held, " AND ")+" AS fits", "b.low + (b.high - b.low) * i.i / ("+strconv.Itoa(spreadOf)+" / b.n)") + " x WHERE b.high IS NOT NULL AND x.fits"
 }
 
@@ -324,15 +349,32 @@ func (f searching) unlessCommon(most int, ids string) way {
 	return w
 }
 
-// farther walks a list for longer: for longest where what fits is common, as the index would read all that has a word, wherever that is.
+// unlessVeryCommon is upTo for a few, but that what is very common is many without a look at the index.
+func (f searching) unlessVeryCommon(s *statement, ids string) way {
+	w := f.upTo(fewFound, ids)
+	if f.spread == nil {
+		return w
+	}
+	w.sample = f.sample(s)
+	w.listed = func(open, _ string) string {
+		return "SELECT CASE WHEN " + open + " THEN " + isVeryCommon + " OR many ELSE false END AS many, ids FROM (" + listed(ids, fewFound, open+" AND NOT "+isVeryCommon) + ") w"
+	}
+	return w
+}
+
+// farther walks a list for longer: for longest where what fits is common, as the index would read all that has a word, wherever that is. Where it reads no more of
+// that than it may, the glance was enough.
 func (f searching) farther(s *statement) way {
 	if f.spread == nil || f.inLimbs() {
 		return s.soon(*f.walk, aWalk, f.from)
 	}
-	rows := "CASE WHEN " + isCommon + " THEN " + strconv.Itoa(found) + " ELSE " + strconv.Itoa(aWalk) + " END"
+	rows, instead := "CASE WHEN "+isCommon+" THEN "+strconv.Itoa(found)+" ELSE "+strconv.Itoa(aWalk)+" END", "false"
+	if f.others {
+		rows, instead = strconv.Itoa(aWalk), isCommon
+	}
 	coming, last := s.coming(*f.walk, rows)
 	return way{from: f.from, listed: func(open, _ string) string {
-		return "SELECT bool_or(" + last + ") AS many, " + metSoon + " FROM " + s.metAmong(coming, last, open)
+		return "SELECT CASE WHEN " + open + " AND " + instead + " THEN true ELSE bool_or(" + last + ") END AS many, " + metSoon + " FROM " + s.metAmong(coming, last, open+" AND NOT "+instead)
 	}}
 }
 

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"canopy/db"
+	"canopy/internal/access"
 )
 
 // usersOfEach is how many users each company has that has any, in the figures of finding: there are as many users as companies.
@@ -31,9 +34,10 @@ func (b *bencher) depths(top int64) []depth {
 	}
 }
 
-// list is what is asked of a long list by REST: each of its filters in each of its orders.
+// list is what is asked of a long list by REST, with a token for an app: each of its filters in each of its orders. A path without a company is asked for once.
 type list struct {
 	name, path string
+	app        access.App
 	filters    []string
 	orders     []string
 }
@@ -72,21 +76,104 @@ func lists(top int64) []list {
 			filters: []string{"", "disabled=true", "disabled=false", "roleId=1", "roleId=3", "applicationId=2", "userId=900"},
 			orders:  []string{"id", "-id", "createdAt", "-createdAt", "lastAccess", "-lastAccess"},
 		},
+		{
+			name: "members by a search in each order", path: "/tenant/users/{cid}?", orders: users,
+			filters: []string{"", "search=user1", "search=User+12", "search=Usre+7"},
+		},
+		{
+			name: "deliveries by each filter in each order", path: "/v1/outbound-webhooks/deliveries?subtree=true&customerId={cid}&",
+			filters: append(times, "", "status=delivered", "status=failed", "type=user.created", "type=context.deleted", "type=no.such"),
+			orders:  []string{"createdAt", "-createdAt", "status", "-status"},
+		},
+		{
+			name: "events by each filter in each order", path: "/v1/audit?subtree=true&customerId={cid}&",
+			filters: append(times, "", "action=user.created", "action=no.such", "objectType=User", "objectType=Context", "actorId=1", "objectId=77"),
+			orders:  []string{"createdAt", "-createdAt"},
+		},
+		{
+			name: "documents by each filter in each order", path: "/v1/documents?", app: access.Assistant,
+			filters: append(times, "", "status=failed", "format=pdf", "search=paper", "search=report", "search=report+100", "search=papr", "search=19", "format=pdf&search=report"),
+			orders:  []string{"id", "-id", "name", "-name", "createdAt", "-createdAt", "size", "-size", "status", "-status"},
+		},
 	}
 }
+
+// logs fills what lists read that no seed makes: as many deliveries and events as there are companies below top, and a context of very many documents.
+func (b *bencher) logs(top int64) error {
+	d := &desk{b.as(access.Assistant, b.lab.platform), b.ctx}
+	id, err := d.newContext("found")
+	if err != nil {
+		return err
+	}
+	pool, err := db.Connect(b.lab.postgres.URL(), db.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pool.Close() }()
+	for _, fill := range []struct {
+		text string
+		args []any
+	}{
+		{deliveriesOfMany, []any{top, b.o.customers}},
+		{eventsOfMany, []any{top, b.o.customers}},
+		{documentsOfOne, []any{id, wideDocuments}},
+		{text: `VACUUM ANALYZE webhook_deliveries, audit_events, documents`},
+	} {
+		if _, err := pool.ExecContext(b.ctx, fill.text, fill.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What lists of logs and of documents are measured on: for companies below $1, or in context $1, $2 rows.
+const (
+	deliveriesOfMany = `
+		WITH d AS (INSERT INTO webhook_destinations (customer_id, url, name, secret, enabled) VALUES (1, 'https://found.example/', 'found', '', false) RETURNING id)
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, lost, completed_at, created_at)
+		SELECT $1::bigint + 1 + i * 7919 % $2::bigint, d.id, 'found' || i, CASE WHEN i % 5000 = 0 THEN 'context.deleted' WHEN i % 50 = 1 THEN 'user.created' ELSE 'run.finished' END, '{}',
+			CASE WHEN i % 100 = 5 THEN 'failed' ELSE 'delivered' END, i % 100 = 5, now(), now() - ($2::bigint - i) * interval '0.1 seconds'
+		FROM d, generate_series(1, $2::bigint) i`
+	eventsOfMany = `
+		INSERT INTO audit_events (customer_id, actor_user_id, action, object_type, object_id, created_at)
+		SELECT $1::bigint + 1 + i * 7919 % $2::bigint, 1, CASE WHEN i % 5000 = 0 THEN 'context.deleted' WHEN i % 50 = 1 THEN 'user.created' ELSE 'run.started' END,
+			CASE WHEN i % 5000 = 0 THEN 'Context' WHEN i % 50 = 1 THEN 'User' ELSE 'Run' END, i % 100000, now() - ($2::bigint - i) * interval '0.1 seconds'
+		FROM generate_series(1, $2::bigint) i`
+	documentsOfOne = `
+		INSERT INTO documents (context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, packed, created_at)
+		SELECT $1::bigint, gen_random_uuid(), i || '.txt', CASE WHEN i % 10 = 0 THEN 'Report ' ELSE 'Paper ' END || i || '.txt', 0, CASE WHEN i % 100 = 0 THEN 'pdf' ELSE 'txt' END, 'text/plain',
+			'found ' || i, 1000 + i % 7777, CASE WHEN i % 1000 = 3 THEN 'failed' ELSE 'ready' END, 'canopy-lexical-2', 1000, 0.2, 1, now() - ($2::bigint - i) * interval '1 second'
+		FROM generate_series(1, $2::bigint) i`
+)
 
 // found measures what is asked of long lists by REST, each question by itself at each depth: a row tells of the slowest of its questions, and
 // of the slowest first call, for which a connection has the statement planned. Then it measures the box.
 func (b *bencher) found(size string, top int64) (rows []row, err error) {
+	filled := false
 	for _, l := range lists(top) {
-		if err := b.newToken(); err != nil {
-			return rows, err
+		depths := b.depths(top)
+		if !strings.Contains(l.path, "{cid}") {
+			depths = depths[:1]
 		}
-		for _, d := range b.depths(top) {
-			if name := size + l.name + ", " + d.name; strings.Contains(name, b.o.only) {
-				rows = append(rows, b.slowest(name, l, d))
+		for _, d := range depths {
+			name := size + l.name + ", " + d.name
+			if !strings.Contains(name, b.o.only) {
+				continue
 			}
+			if !filled {
+				if err := b.logs(top); err != nil {
+					return rows, err
+				}
+				filled = true
+			}
+			if err := b.newTokenFor(l.app); err != nil {
+				return rows, err
+			}
+			rows = append(rows, b.slowest(name, l, d))
 		}
+	}
+	if err := b.newToken(); err != nil {
+		return rows, err
 	}
 	return append(rows, b.box(size, top)...), nil
 }

@@ -31,6 +31,9 @@ func (l *Look) Lines(by string, clean func(string) string, room Size) []string {
 		branches, operations = branches[:min(len(branches), 1+first)], operations[:min(len(operations), 1+second)]
 	}
 	lines = append(append(lines, ""), branches.lines(room.Width)...)
+	if len(l.Branches) == 0 {
+		lines = append(lines, "no company below has any of it; --by orders them by another limit")
+	}
 	lines = append(append(lines, ""), operations.lines(room.Width)...)
 	for _, note := range l.Notes {
 		lines = append(lines, "", clean(note))

@@ -58,3 +58,15 @@ func TestLooksFitTheirTerminal(t *testing.T) {
 		t.Errorf("%d lines:\n%s", len(whole), strings.Join(whole, "\n"))
 	}
 }
+
+// TestLooksSayThatThereIsNothing: a table without rows says why.
+func TestLooksSayThatThereIsNothing(t *testing.T) {
+	quiet := busy()
+	quiet.Branches = nil
+	if text := strings.Join(quiet.Lines("runsPerDay", strings.Clone, Size{80, 24}), "\n"); !strings.Contains(text, "no company below has any of it") {
+		t.Error(text)
+	}
+	if text := strings.Join(busy().Lines("runsPerDay", strings.Clone, Size{80, 24}), "\n"); strings.Contains(text, "no company below") {
+		t.Error(text)
+	}
+}
