@@ -44,8 +44,9 @@ type BeginSignOnInput struct {
 	CustomerID *globalid.ID
 	// Return is the page of this platform to go to afterwards.
 	Return string
-	// Fresh has the provider ask the person anew. Try lets nobody in, and tells what the provider says.
-	Fresh, Try bool
+	// Fresh has the provider ask the person anew. Try lets nobody in, and tells what the provider says. Look asks which way there is: that there is no
+	// provider is an answer then, in which the URL is "".
+	Fresh, Try, Look bool
 }
 
 // BegunSignOn is where the browser goes, and what it has to keep. TriedAt is the page that a try leads back to, also where nothing has begun; ""
@@ -82,6 +83,9 @@ func (r *Resolver) beginSignOn(ctx context.Context, in BeginSignOnInput, back st
 		return err
 	}
 	p, err := r.providerFor(ctx, in)
+	if in.Look && err != nil && problem.From(err).PublicCode() == ssoUnknown {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type beginSignOnInput struct {
 	Return     string `query:"return" doc:"The path of this platform to go to afterwards; by default the console"`
 	Fresh      bool   `query:"fresh" doc:"Whether the provider has to ask the person anew"`
 	Try        bool   `query:"try" doc:"Whether nobody is let in, and what the provider says of the person, or why it says nothing, goes to the page as #trial=, JSON in base64url; also of a provider that is not enabled"`
+	Look       bool   `query:"look" doc:"Whether it is asked which way there is: 204 in place of 404 sso_unknown, which browsers would write into their log as an error"`
 }
 
 type finishSignOnInput struct {
@@ -81,10 +82,11 @@ func (f *logoutForm) Resolve(hc huma.Context) []error {
 func (a *api) registerSignOns() {
 	refusals := []int{http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
 	there := map[string]*huma.Response{"303": {Description: "To the next page"}}
+	ways := map[string]*huma.Response{"303": there["303"], "204": {Description: "There is no provider, with look"}}
 	add(a, operation{
-		id: "beginSignOn", method: http.MethodGet, path: ssoPath, tag: tagIdentity, public: true, errors: refusals, responses: there, status: http.StatusSeeOther,
+		id: "beginSignOn", method: http.MethodGet, path: ssoPath, tag: tagIdentity, public: true, errors: refusals, responses: ways, status: http.StatusSeeOther,
 		summary:     "Sign in at an identity provider",
-		description: "Sends a browser to the provider of an address's domain, or to the one that is named. 404 sso_unknown where there is none. It tells nothing of who has which address.",
+		description: "Sends a browser to the provider of an address's domain, or to the one that is named. 404 sso_unknown where there is none, or with look 204. It tells nothing of who has which address.",
 	}, a.beginSignOn)
 	add(a, operation{
 		id: "finishSignOn", method: http.MethodGet, path: sso.CallbackPath, tag: tagIdentity, public: true, errors: refusals, responses: there, status: http.StatusSeeOther,
@@ -116,10 +118,13 @@ func logoutRequestBody() *huma.RequestBody {
 
 func (a *api) beginSignOn(ctx context.Context, in *beginSignOnInput) (*redirect, error) {
 	begun, err := a.r.BeginSignOn(ctx, resolvers.BeginSignOnInput{
-		Email: in.Email, ProviderID: idOf(in.Provider), CustomerID: idOf(in.CustomerID), Return: in.Return, Fresh: in.Fresh, Try: in.Try,
+		Email: in.Email, ProviderID: idOf(in.Provider), CustomerID: idOf(in.CustomerID), Return: in.Return, Fresh: in.Fresh, Try: in.Try, Look: in.Look,
 	})
 	if err != nil {
 		return a.turnedAway(in.Accept, begun.TriedAt, err)
+	}
+	if begun.URL == "" {
+		return &redirect{Status: http.StatusNoContent}, nil
 	}
 	return &redirect{http.StatusSeeOther, begun.URL, []string{a.signOnCookie(begun.State, begun.Cookie, resolvers.SignOnLife)}}, nil
 }

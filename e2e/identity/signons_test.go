@@ -255,6 +255,12 @@ func TestSignOnsAreOneBrowsersOnce(t *testing.T) {
 	if got := reason(t, browser(t, p.Platform, "/auth/sso?email=somebody@unknown.example")); got != "sso_unknown" {
 		t.Errorf("an address without a provider: %s", got)
 	}
+	if a := browser(t, p.Platform, "/auth/sso?look=true&email=somebody@unknown.example"); a.Status != http.StatusNoContent || a.Header.Get("Location") != "" {
+		t.Errorf("which way such an address has: %d %s", a.Status, a.Body)
+	}
+	if a := browser(t, p.Platform, "/auth/sso?look=true&"+p.at()); a.Status != http.StatusSeeOther {
+		t.Errorf("which way another one has: %d %s", a.Status, a.Body)
+	}
 	p.idp.named = true
 	p.SQL(`UPDATE identity_providers SET issuer = issuer`) // what is known of the issuer is from before: another one is asked anew
 	second := newIDP(t)

@@ -108,13 +108,10 @@ export class Session extends Tokens {
    * `password`, which the page asks for next.
    */
   async wayIn(who: AtProvider & { email: string }): Promise<"provider" | "password"> {
-    try {
-      await this.leadToProvider(who);
-      return "provider";
-    } catch (error) {
-      if (error instanceof CanopyError && error.reason === "sso_unknown") return "password";
-      throw error;
-    }
+    const there = providerPath(who);
+    const way = await this.http.send(`${there}&look=true`, { redirect: "manual", repeat: "refused", read: async ({ status }) => (status === 204 ? "password" : "provider") });
+    if (way === "provider") location.assign(this.http.url + there);
+    return way;
   }
 
   /**
