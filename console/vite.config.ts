@@ -28,6 +28,10 @@ export default defineConfig({
   },
   server: {
     strictPort: true,
-    proxy: { "^/(?!console/)": { target: platform, ws: true } },
+    proxy: {
+      "^/(?!console/)": { target: platform, ws: true },
+      // What stands in the page beside the console is asked for below it here.
+      "/console/favicon.ico": { target: platform, rewrite: () => "/favicon.ico" },
+    },
   },
 });

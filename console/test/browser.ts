@@ -49,9 +49,7 @@ export async function openFor(t: TestContext, addresses: readonly string[], { co
   context.setDefaultTimeout(60_000); // a busy machine takes its time
   const hosts = addresses.map((address) => new URL(address).host);
   const wrong: string[] = [];
-  // An address that has no company's sign-in is a 404, which browsers write into their logs.
-  const noProvider = (address: string) => new URL(address, addresses[0]).pathname === "/auth/sso";
-  context.on("console", (message) => void (message.type() === "error" && !complaints.test(message.text()) && !noProvider(message.location().url) && wrong.push(message.text())));
+  context.on("console", (message) => void (message.type() === "error" && !complaints.test(message.text()) && wrong.push(message.text())));
   context.on("weberror", (error) => void wrong.push(String(error.error())));
   // A PDF is shown by a page of the browser's own.
   context.on("request", (request) => void (/^(data|blob|chrome|chrome-extension):/.test(request.url()) || hosts.includes(new URL(request.url()).host) || wrong.push(`asked ${request.url()}`)));

@@ -89,6 +89,28 @@ test("a context from its first document to the place of a sentence, and its end"
   await page.getByRole("heading", { name: "No context yet" }).waitFor();
 });
 
+test("how far it is that all documents are read anew, and its end", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/contexts/new");
+  await page.getByLabel("Name", { exact: true }).fill("Long reads");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  const long = { name: "long.md", mimeType: "text/markdown", buffer: text("The spring tide floods the quay in March. ".repeat(30_000)) };
+  await page.getByLabel("Add documents").first().setInputFiles([long]);
+  await page.getByRole("option", { name: /long\.md.*Searchable/i }).waitFor();
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  await page.getByRole("button", { name: "Read 1 document anew" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Read 1 document anew" }).click();
+  await page.getByRole("status").getByText("Read anew: 0 of 1").waitFor();
+  await page.getByRole("progressbar", { name: "How far reading anew is" }).waitFor();
+  await page.getByRole("button", { name: "End it" }).click();
+  await page.getByText("It is ended.").waitFor();
+  await page.getByText(/Ended with \d of 1 read anew:/).waitFor();
+  await accessible(page, "context-anew-ended");
+  await page.getByRole("button", { name: "Read 1 document anew" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Read 1 document anew" }).click();
+  await page.getByText("All were read anew:").waitFor(); // without a click
+});
+
 test("settings are changed and taken back; what is wrong stands beside its field; all documents are read anew", async (t) => {
   const page = await open(t);
   await signIn(page, greta, "/console/contexts/new");
@@ -124,6 +146,7 @@ test("settings are changed and taken back; what is wrong stands beside its field
   await page.getByRole("button", { name: "Read 1 document anew" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Read 1 document anew" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByText("All were read anew:").waitFor(); // without a click
   await page.getByRole("switch", { name: /^Everyone on the account/ }).click();
   await page.getByRole("button", { name: "Save" }).last().click();
   await page.getByText("shared", { exact: true }).waitFor();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { codeOf } from "./codes.js";
-import { added } from "./made.js";
+import { added, graph } from "./made.js";
 import { setting } from "./browser.js";
 import { accessible, ada, greta, jonas, linkFor, mira, open, signIn, url } from "./visit.js";
 
@@ -143,6 +143,21 @@ test("a session that was ended elsewhere says so, and one comes back to where on
   await here.getByLabel("Password", { exact: true }).fill(greta.password);
   await here.getByRole("button", { name: "Sign in" }).click();
   await here.getByRole("heading", { name: "People" }).waitFor();
+});
+
+test("a change that would end the session and is never answered does not explain its end later on", async (t) => {
+  const page = await open(t, { complaints: refused });
+  await signIn(page, greta, "/console/profile");
+  await page.route("**/graphql", async (route) => {
+    if (!route.request().postData()?.includes("leaveCustomer")) await route.continue();
+  });
+  await page.getByRole("button", { name: "Leave Alpine Energy" }).click();
+  const asked = page.waitForRequest((request) => request.postData()?.includes("leaveCustomer") ?? false);
+  await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+  await asked;
+  await page.clock.setSystemTime(Date.now() + 61_000);
+  await graph(greta, "mutation { revokeOtherSessions(input: { includeCurrent: true }) { sessions { id } } }", {});
+  await page.getByText("Your session has ended").waitFor();
 });
 
 test("what one may do changes while one looks", async (t) => {

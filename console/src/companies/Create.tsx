@@ -49,7 +49,7 @@ export function Create() {
   });
   return (
     <SidePanel title={text.companies.create} close={close}>
-      <form onSubmit={submit.onSubmit}>
+      <form onSubmit={submit.onSubmit} noValidate>
         <Stack>
           {room?.customer && <Below room={room.customer} />}
           <Problem error={noRegions ?? submit.rest("name", "regionId", "email", "firstName", "lastName")} again={noRegions && again} />

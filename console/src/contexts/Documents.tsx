@@ -17,6 +17,7 @@ import { Documents as Ask } from "./contexts.gql";
 import { Failed } from "./Failed";
 import { formatOf } from "./files";
 import { documentOrders, type DocumentsSearch, statuses } from "./address";
+import { Reprocessing } from "./Reprocessing";
 import { Searchable } from "./Searchable";
 import { Status } from "./Status";
 import { UploadPanel } from "./UploadPanel";
@@ -52,6 +53,7 @@ export function Documents() {
         )}
       </Group>
       {me.can("context.write") && <UploadPanel contextId={contextId} />}
+      <Reprocessing contextId={contextId} />
       <Searchable contextId={contextId} />
       {search.status !== "failed" && <Failed contextId={contextId} showAll={() => change({ status: "failed" })} />}
       <List contextId={contextId} search={search} clear={() => navigate({ to: ".", search: {}, replace: true })} />

@@ -6,6 +6,7 @@ import { useText } from "../text";
 import { Confirm } from "../ui/Confirm";
 import type { Whole } from "./Context";
 import { Counts, ReprocessContext } from "./contexts.gql";
+import { Reprocessing } from "./Reprocessing";
 import { Searchable } from "./Searchable";
 
 /** Has all documents of a context read anew, and shows how far that is. */
@@ -20,6 +21,7 @@ export function Reprocess({ context }: { context: Whole }) {
     <Stack component="section" gap="xs">
       <Title order={2} size="h4">{text.contexts.readAll}</Title>
       <Text size="sm" c="dimmed">{text.contexts.readAllHint}</Text>
+      <Reprocessing contextId={id} last />
       <Searchable contextId={id} />
       <Button variant="default" w="fit-content" leftSection={<IconRefresh size={16} aria-hidden />} disabled={all === 0} onClick={() => setAsking(true)}>
         {text.contexts.readAllButton(all, format.number(all))}

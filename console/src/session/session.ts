@@ -30,17 +30,21 @@ export const session = new Session({
 /** The platform, as the person who is signed in sees it. */
 export const canopy = new Canopy(session);
 
-let leaving = false;
+// Until when an end of the session is what the person here has asked for, in ms. What is asked for may never be answered.
+let leavingUntil = 0;
+const longestLeaving = 60_000;
+const leaves = () => void (leavingUntil = Date.now() + longestLeaving);
+const stays = () => void (leavingUntil = 0);
 
 session.watch((change) => {
-  if (change === "ended") become({ state: leaving ? "out" : "ended" });
+  if (change === "ended") become({ state: Date.now() < leavingUntil ? "out" : "ended" });
   else become({ state: "in", customerId: session.customerId! });
 });
 
 addEventListener("storage", ({ key, newValue }) => {
   if (key !== signedOut || newValue === null || signed.state === "out") return;
-  leaving = true;
-  void session.forget().finally(() => (leaving = false));
+  leaves();
+  void session.forget().finally(stays);
 });
 
 /**
@@ -48,9 +52,9 @@ addEventListener("storage", ({ key, newValue }) => {
  * too.
  */
 export async function signOut(): Promise<void> {
-  leaving = true;
+  leaves();
   localStorage.setItem(signedOut, new Date().toISOString());
-  const there = await session.signOut().catch(() => undefined).finally(() => (leaving = false));
+  const there = await session.signOut().catch(() => undefined).finally(stays);
   if (there) location.assign(there);
 }
 
@@ -59,9 +63,9 @@ export async function signOut(): Promise<void> {
  * signed out, and was not ended elsewhere.
  */
 export async function signOutBy(change: () => Promise<void>): Promise<void> {
-  leaving = true;
+  leaves();
   await change().catch((error: unknown) => {
-    leaving = false;
+    stays();
     throw error;
   });
   await signOut();

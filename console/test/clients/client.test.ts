@@ -21,7 +21,7 @@ declare const passkeys: Pick<typeof Client, "knowsPasskeys" | "makePasskey">;
 type Fault = Pick<CanopyError, "name" | "code" | "reason" | "message">;
 
 test("pages of another port", async (t) => {
-  const first = await openFor(t, [url, address], { complaints: /status of 401|ERR_EMPTY_RESPONSE/ });
+  const first = await openFor(t, [url, address], { complaints: /status of 40[14]|ERR_EMPTY_RESPONSE/ });
   await load(first);
   await t.test("sign in, and keep nothing that a script can read", () => signIn(first));
   await t.test("a passkey is made, signs in alone, and stands beside the password", () => byPasskey(first));
