@@ -121,9 +121,9 @@ func TestFarNamesReadLittle(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	for _, l := range []listExample{
 		{name: "documents", list: Documents, ways: documentsOnDesk, args: Desk{AccountID: 5}.args(), most: 12_500},
-		{name: "documents of a context", list: Documents, ways: documentsOfContext.ways, args: []any{"{5}"}, hung: "$1", most: 12_500},
+		{name: "documents of a context", list: Documents, of: documentsOfContext, ways: documentsOfContext.ways, args: []any{"{5}"}, hung: "$1", most: 12_500},
 		{name: "contexts", list: Contexts, ways: contextsOnDesk, args: Desk{AccountID: 5}.args(), most: 12_500},
-		{name: "agents", list: Agents, ways: agentsOfAccount.ways, args: []any{"{5}"}, hung: "$1", most: 12_500},
+		{name: "agents", list: Agents, of: agentsOfAccount, ways: agentsOfAccount.ways, args: []any{"{5}"}, hung: "$1", most: 12_500},
 	} {
 		for _, order := range []string{"NAME", "-NAME", "CREATED_AT"} {
 			l.run(t, conn, 10, NewAsk(Where{Terms: []Term{{searched, "zinnia"}}}, order, paging.NewPage(20, paging.Cursor{})), false)
