@@ -82,7 +82,7 @@ func lists(top int64) []list {
 		},
 		{
 			name: "deliveries by each filter in each order", path: "/v1/outbound-webhooks/deliveries?subtree=true&customerId={cid}&",
-			filters: append(times, "", "status=delivered", "status=failed", "type=user.created", "type=context.deleted", "type=no.such"),
+			filters: append(times, "", "status=delivered", "status=failed", "type=agent.published", "type=agent.deleted", "type=agent.disabled"),
 			orders:  []string{"createdAt", "-createdAt", "status", "-status"},
 		},
 		{
@@ -110,40 +110,46 @@ func (b *bencher) logs(top int64) error {
 		return err
 	}
 	defer func() { _ = pool.Close() }()
+	var destination int64
+	if err := pool.GetContext(b.ctx, &destination, `INSERT INTO webhook_destinations (customer_id, url, name, secret, enabled) VALUES (1, 'https://found.example/', 'found', '', false) RETURNING id`); err != nil {
+		return err
+	}
 	for _, fill := range []struct {
 		text string
+		rows int
 		args []any
 	}{
-		{deliveriesOfMany, []any{top, b.o.customers}},
-		{eventsOfMany, []any{top, b.o.customers}},
-		{documentsOfOne, []any{id, wideDocuments}},
-		{text: `VACUUM ANALYZE webhook_deliveries, audit_events, documents`},
+		{deliveriesOfMany, b.o.customers, []any{b.o.customers, top, destination}},
+		{eventsOfMany, b.o.customers, []any{b.o.customers, top}},
+		{documentsOfOne, wideDocuments, []any{wideDocuments, id}},
 	} {
-		if _, err := pool.ExecContext(b.ctx, fill.text, fill.args...); err != nil {
-			return err
+		for from := 0; from < fill.rows; from += widePart {
+			if _, err := pool.ExecContext(b.ctx, fill.text, append([]any{from + 1, min(from+widePart, fill.rows)}, fill.args...)...); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	_, err = pool.ExecContext(b.ctx, `VACUUM ANALYZE webhook_deliveries, audit_events, documents`)
+	return err
 }
 
-// What lists of logs and of documents are measured on: for companies below $1, or in context $1, $2 rows.
+// What lists of logs and of documents are measured on, rows $1 to $2 of $3: for companies below $4, and in context $4.
 const (
 	deliveriesOfMany = `
-		WITH d AS (INSERT INTO webhook_destinations (customer_id, url, name, secret, enabled) VALUES (1, 'https://found.example/', 'found', '', false) RETURNING id)
 		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, lost, completed_at, created_at)
-		SELECT $1::bigint + 1 + i * 7919 % $2::bigint, d.id, 'found' || i, CASE WHEN i % 5000 = 0 THEN 'context.deleted' WHEN i % 50 = 1 THEN 'user.created' ELSE 'run.finished' END, '{}',
-			CASE WHEN i % 100 = 5 THEN 'failed' ELSE 'delivered' END, i % 100 = 5, now(), now() - ($2::bigint - i) * interval '0.1 seconds'
-		FROM d, generate_series(1, $2::bigint) i`
+		SELECT $4::bigint + 1 + i * 7919 % $3::bigint, $5::bigint, 'found' || i, CASE WHEN i % 5000 = 0 THEN 'agent.deleted' WHEN i % 50 = 1 THEN 'agent.published' ELSE 'run.completed' END, '{}',
+			CASE WHEN i % 100 = 5 THEN 'failed' ELSE 'delivered' END, i % 100 = 5, now(), now() - ($3::bigint - i) * interval '0.1 seconds'
+		FROM generate_series($1::bigint, $2::bigint) i`
 	eventsOfMany = `
 		INSERT INTO audit_events (customer_id, actor_user_id, action, object_type, object_id, created_at)
-		SELECT $1::bigint + 1 + i * 7919 % $2::bigint, 1, CASE WHEN i % 5000 = 0 THEN 'context.deleted' WHEN i % 50 = 1 THEN 'user.created' ELSE 'run.started' END,
-			CASE WHEN i % 5000 = 0 THEN 'Context' WHEN i % 50 = 1 THEN 'User' ELSE 'Run' END, i % 100000, now() - ($2::bigint - i) * interval '0.1 seconds'
-		FROM generate_series(1, $2::bigint) i`
+		SELECT $4::bigint + 1 + i * 7919 % $3::bigint, 1, CASE WHEN i % 5000 = 0 THEN 'context.deleted' WHEN i % 50 = 1 THEN 'user.created' ELSE 'run.started' END,
+			CASE WHEN i % 5000 = 0 THEN 'Context' WHEN i % 50 = 1 THEN 'User' ELSE 'Run' END, i % 100000, now() - ($3::bigint - i) * interval '0.1 seconds'
+		FROM generate_series($1::bigint, $2::bigint) i`
 	documentsOfOne = `
 		INSERT INTO documents (context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, packed, created_at)
-		SELECT $1::bigint, gen_random_uuid(), i || '.txt', CASE WHEN i % 10 = 0 THEN 'Report ' ELSE 'Paper ' END || i || '.txt', 0, CASE WHEN i % 100 = 0 THEN 'pdf' ELSE 'txt' END, 'text/plain',
-			'found ' || i, 1000 + i % 7777, CASE WHEN i % 1000 = 3 THEN 'failed' ELSE 'ready' END, 'canopy-lexical-2', 1000, 0.2, 1, now() - ($2::bigint - i) * interval '1 second'
-		FROM generate_series(1, $2::bigint) i`
+		SELECT $4::bigint, gen_random_uuid(), i || '.txt', CASE WHEN i % 10 = 0 THEN 'Report ' ELSE 'Paper ' END || i || '.txt', 0, CASE WHEN i % 100 = 0 THEN 'pdf' ELSE 'txt' END, 'text/plain',
+			'found ' || i, 1000 + i % 7777, CASE WHEN i % 1000 = 3 THEN 'failed' ELSE 'ready' END, 'canopy-lexical-2', 1000, 0.2, 1, now() - ($3::bigint - i) * interval '1 second'
+		FROM generate_series($1::bigint, $2::bigint) i`
 )
 
 // found measures what is asked of long lists by REST, each question by itself at each depth: a row tells of the slowest of its questions, and
