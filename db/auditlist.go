@@ -33,6 +33,12 @@ var loggedEvents = logged{
 	kind: "e.action", kindType: "text", kindMember: "action", kindOf: func(action string) (string, bool) { return action, true }, kept: true,
 }
 
+// eventsOfType are found by the type of what they are about.
+var eventsOfType = func(l logged) logged {
+	l.kind, l.kindMember, l.ofLimbs = "e.object_type", "objectType", true
+	return l
+}(loggedEvents)
+
 // eventsWithin are the ways to the events of a scope, whose bounds are $1 and $2. What is named, an object or a user, is few
 // rows, of which those in the scope are kept.
 func eventsWithin(scope access.Scope) ways {
@@ -50,11 +56,17 @@ func eventsWithin(scope access.Scope) ways {
 				return []way{loggedEvents.spanned(st, st.led(w, "e.actor_user_id", st.value(t, "bigint"), "e.created_at"), terms)}
 			}
 		}
-		list := loggedEvents.within(st, scope, terms)
-		if t, given := value(terms, "objectType"); given {
-			list = loggedEvents.typed(st, scope, terms, "e.object_type", t, list)
+		is, given := value(terms, "objectType")
+		if !given {
+			return loggedEvents.within(st, scope, terms)
 		}
-		return list
+		events := eventsOfType
+		if _, named := value(terms, "action"); named { // which fewer have
+			events = loggedEvents
+		} else if !inLimb(scope) {
+			return events.within(st, scope, terms)
+		}
+		return loggedEvents.typed(st, scope, terms, "e.object_type", is, events.within(st, scope, terms))
 	}
 }
 

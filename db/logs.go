@@ -19,6 +19,8 @@ type logged struct {
 	// as a type, where the member of a filter is a value; false where the indexes lack that.
 	kind, kindType, kindMember, only string
 	kindOf                           func(value string) (string, bool)
+	// ofLimbs: only indexes of all and of limbs have the kind, and none of owners.
+	ofLimbs bool
 	// kept: rows of companies that are deleted are listed until they are erased.
 	kept bool
 }
@@ -87,6 +89,9 @@ func (l logged) terms(st *statement, terms []Term, company string) []string {
 
 // owned makes a way of the rows of each owner.
 func (l logged) owned(st *statement, w way, terms []Term) way {
+	if l.ofLimbs {
+		l.kindMember = ""
+	}
 	return l.of(st, w, l.owner, l.id, terms)
 }
 
