@@ -60,18 +60,24 @@ func (s *statement) walkDocuments(each, context string, terms []Term) way {
 		return w
 	}
 	w.lead, w.is, w.ordered = "d.context_id", context, true
+	if s.ordersBy("d.created_at") {
+		w.spans = s.spans(terms, "createdSince", "createdUntil")
+	}
 	if each != "" {
 		w.first = "x"
 	}
 	return w
 }
 
-// fewDocuments are the ways to the documents of contexts whose status or format is one that few have.
+// fewDocuments are the ways to the documents of contexts whose status or format is one that few have, or that were made at a time when few were.
 func (s *statement) fewDocuments(each, context string, terms []Term) (list []way) {
 	for _, t := range terms {
 		if t.Member == "status" || t.Member == "format" {
 			list = append(list, way{each: each, from: "documents d", where: []string{"d.context_id = " + context, s.condition(t)}, held: s.terms(terms)})
 		}
+	}
+	if period := s.period(terms, "createdSince", "createdUntil"); len(period) > 0 && !s.counting && !s.ordersBy("d.created_at") {
+		list = append(list, way{each: each, from: "documents d", where: append(period, "d.context_id = "+context), held: s.terms(terms)})
 	}
 	return list
 }
