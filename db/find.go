@@ -117,13 +117,14 @@ func pagesOf[V any, R member[V]](h hung) load[scopedAsk, int64, []*V] {
 		if err != nil || !tried {
 			return found, err
 		}
-		counts := map[int64]int{}
-		if !a.ask.Page.IsOpen() { // it may be behind the last page
-			if counts, err = countsAt(h)(ctx, s, scopedAsk{a.scope, a.ask.counted()}, ids); err != nil {
+		empty := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return len(found[id]) > 0 })
+		if len(empty) > 0 && !a.ask.Page.IsOpen() { // it may be behind the last page
+			counts, err := countsAt(h)(ctx, s, scopedAsk{a.scope, a.ask.counted()}, empty)
+			if err != nil {
 				return nil, err
 			}
+			empty = slices.DeleteFunc(empty, func(id int64) bool { return counts[id] > 0 })
 		}
-		empty := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return len(found[id]) > 0 || counts[id] > 0 })
 		return added(found, empty, func() (map[int64][]*V, error) { return pagesAt[V, R](h)(ctx, s, scopedAsk{a.scope, near}, empty) })
 	}
 }
