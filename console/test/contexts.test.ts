@@ -104,6 +104,7 @@ test("how far it is that all documents are read anew, and its end", async (t) =>
   await page.getByRole("progressbar", { name: "How far reading anew is" }).waitFor();
   await page.getByRole("button", { name: "End it" }).click();
   await page.getByText("It is ended.").waitFor();
+  await page.waitForFunction(() => document.activeElement !== document.body); // the button has gone
   await page.getByText(/Ended with \d of 1 read anew:/).waitFor();
   await accessible(page, "context-anew-ended");
   await page.getByRole("button", { name: "Read 1 document anew" }).click();

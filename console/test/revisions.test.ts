@@ -55,6 +55,8 @@ test("what runs is taken back; each revision is kept, compared, and had back as 
   await list.getByText("runs now").waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Test", exact: true }).click();
   await page.getByRole("button", { name: "Publish, and test it" }).click();
+  await page.getByLabel("Input").waitFor();
+  await page.waitForFunction(() => document.activeElement?.textContent === "Test"); // the button has gone
   await page.getByLabel("Input").fill('{"n": 3}');
   await page.getByRole("button", { name: "Run it" }).click();
   await page.getByRole("region", { name: "Run", exact: true }).getByRole("status").getByText("finished").waitFor();

@@ -8,6 +8,7 @@ import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import "../ui/lists.css";
 import { Problem } from "../ui/Problem";
+import { useFocusBack } from "../ui/useFocusBack";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { useAgent, type WholeAgent } from "./Agent";
@@ -52,6 +53,7 @@ function Disabled({ agent }: { agent: WholeAgent }) {
 
 /** A draft can't run: it is published from here, and then tested. */
 function Unpublished({ agent }: { agent: WholeAgent }) {
+  useFocusBack(); // its button goes with it
   const { text } = useText();
   const me = useMe();
   const { check } = useCheck(agent.draft as Json);

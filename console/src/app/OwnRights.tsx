@@ -2,12 +2,13 @@ import { Stack, Text } from "@mantine/core";
 import { RightNames } from "../session/RightNames";
 import { has, rights, useMe } from "../session/rights";
 import { useText } from "../text";
+import { applicationName } from "../text/applicationName";
 
 /** As what one acts, for which company, and what that allows. */
 export function OwnRights() {
   const { text } = useText();
   const me = useMe();
-  const roles = me.grants.map(({ application, roleName }) => text.people.roleIn(roleName, text.app.applications[application as keyof typeof text.app.applications] ?? application));
+  const roles = me.grants.map(({ application, roleName }) => text.people.roleIn(roleName, applicationName(text, { code: application, name: application })));
   return (
     <Stack gap={4}>
       <Text c="dimmed">{text.app.actsFor(me.customer.name)} {text.app.actsAs(new Intl.ListFormat(document.documentElement.lang).format(roles))}</Text>

@@ -2,6 +2,7 @@ import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useAsk, useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
+import { applicationName } from "../text/applicationName";
 import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { Accounts, type AccountsResult, SetAccountDisabled } from "./companies.gql";
@@ -21,9 +22,10 @@ export function Applications({ company }: { company: { id: string; name: string 
   );
 }
 
-function One({ account: { id, databaseId, disabled, application: { name } }, company }: { account: Account; company: string }) {
+function One({ account: { id, databaseId, disabled, application }, company }: { account: Account; company: string }) {
   const { text } = useText();
   const me = useMe();
+  const name = applicationName(text, application);
   const set = useChange(SetAccountDisabled);
   const { attempt, offer } = useNotices();
   const turn = async () => {

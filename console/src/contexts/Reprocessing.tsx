@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
+import { useFocusBack } from "../ui/useFocusBack";
 import { useNotices } from "../ui/useNotices";
 import { When } from "../ui/When";
 import { useOnChanges } from "./changes";
@@ -16,8 +17,6 @@ export function Reprocessing({ contextId, last = false }: { contextId: string; l
   const { text, format } = useText();
   const me = useMe();
   const { data, again } = useAsk(Counts, { id: contextId });
-  const cancel = useChange(CancelReprocessing);
-  const { attempt, say } = useNotices();
   useOnChanges(again);
   const now = data?.context?.reprocessing;
   const running = now?.status === "RUNNING";
@@ -37,18 +36,21 @@ export function Reprocessing({ contextId, last = false }: { contextId: string; l
     <div>
       <Group justify="space-between" gap="xs" mb={4}>
         <Text size="sm" role="status">{text.contexts.readingAnew(format.number(now.done), format.number(now.documents))}</Text>
-        {me.can("context.write") && (
-          <Button
-            size="compact-sm" variant="default"
-            onClick={async () => {
-              if (await attempt(() => cancel({ input: { id: data!.context!.id } }))) say(text.contexts.readingAnewEnded);
-            }}
-          >
-            {text.contexts.endReadingAnew}
-          </Button>
-        )}
+        {me.can("context.write") && <End contextId={data!.context!.id} />}
       </Group>
       <Progress value={now.progress * 100} size="sm" aria-label={text.contexts.howFarAnew} />
     </div>
   );
+}
+
+/** Leaves the documents as they are whose turn has not come. */
+function End({ contextId }: { contextId: string }) {
+  const { text } = useText();
+  const cancel = useChange(CancelReprocessing);
+  const { attempt, say } = useNotices();
+  useFocusBack(); // it goes with what it has ended
+  const end = async () => {
+    if (await attempt(() => cancel({ input: { id: contextId } }))) say(text.contexts.readingAnewEnded);
+  };
+  return <Button size="compact-sm" variant="default" onClick={() => void end()}>{text.contexts.endReadingAnew}</Button>;
 }

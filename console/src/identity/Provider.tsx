@@ -4,6 +4,7 @@ import { providerPath, type Trial, trialOf } from "canopy-client";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { applicationName } from "../text/applicationName";
 import { Confirm } from "../ui/Confirm";
 import { CopyText } from "../ui/CopyText";
 import { Empty } from "../ui/Empty";
@@ -170,7 +171,7 @@ function Form({ provider, roles, save }: { provider?: OneProvider; roles: Provid
         />
         <NativeSelect
           label={text.identity.role} description={text.identity.roleHint} error={submit.fault("defaultRoleId")} value={form.role}
-          data={[{ value: "", label: text.identity.noRole }, ...roles.filter(({ isOwner }) => !isOwner).map(({ id, name, application }) => ({ value: id, label: text.people.roleIn(name, application.name) }))]}
+          data={[{ value: "", label: text.identity.noRole }, ...roles.filter(({ isOwner }) => !isOwner).map(({ id, name, application }) => ({ value: id, label: text.people.roleIn(name, applicationName(text, application)) }))]}
           onChange={({ currentTarget: { value } }) => setForm({ ...form, role: value })}
         />
         {provider && (

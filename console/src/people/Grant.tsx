@@ -5,6 +5,7 @@ import { useAsk, useChange } from "../graph/hooks";
 import { RightNames } from "../session/RightNames";
 import { givenBy } from "../session/rights";
 import { useText } from "../text";
+import { applicationName } from "../text/applicationName";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
@@ -63,7 +64,7 @@ function Form({ user, close }: { user: One; close: () => Promise<void> }) {
         {account && (
           <>
             <NativeSelect
-              label={text.people.grantAccount} value={account.id} data={accounts.map(({ id, application }) => ({ value: id, label: application.name }))}
+              label={text.people.grantAccount} value={account.id} data={accounts.map(({ id, application }) => ({ value: id, label: applicationName(text, application) }))}
               onChange={(event) => setChosen({ ...chosen, account: event.currentTarget.value, role: "" })}
             />
             <NativeSelect

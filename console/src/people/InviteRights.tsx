@@ -3,6 +3,7 @@ import "@mantine/core/styles/Fieldset.css";
 import { useMemo } from "react";
 import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
+import { applicationName } from "../text/applicationName";
 import { Problem } from "../ui/Problem";
 import type { Gift } from "./invitation";
 import { WhatToGrant } from "./people.gql";
@@ -11,6 +12,7 @@ export type Roles = Readonly<Record<string, string>>;
 
 /** What can be given with an invitation into a company, and what is chosen of it: without a choice, the least in the first application. */
 export function useGifts(customerId: number, chosen: Roles, pause: boolean) {
+  const { text } = useText();
   const { data, error, again } = useAsk(WhatToGrant, { customerId: String(customerId) }, { pause });
   return useMemo(() => {
     const customer = data?.customer;
@@ -18,11 +20,11 @@ export function useGifts(customerId: number, chosen: Roles, pause: boolean) {
       const roles = customer!.roles.filter(({ applicationId }) => applicationId === application.databaseId);
       const least = roles.filter(({ isOwner }) => !isOwner).sort((a, b) => a.features.length - b.features.length)[0];
       const role = roles.find((one) => one.id === (chosen[id] ?? (index === 0 ? least?.id : "")));
-      return { accountId: id, application: application.name, roles, role };
+      return { accountId: id, application: applicationName(text, application), roles, role };
     });
     const gifts = offers.flatMap(({ accountId, application, role }): Gift[] => (role ? [{ accountId, roleId: role.id, name: `${role.name} · ${application}` }] : []));
     return { offers, gifts, known: data !== undefined, error, again };
-  }, [data, error, again, chosen]);
+  }, [data, error, again, chosen, text]);
 }
 
 /** A role for each application of the company, or none. */

@@ -6,6 +6,7 @@ import { useOwns } from "../keys/useOwns";
 import { RightNames } from "../session/RightNames";
 import { givenBy, useMe } from "../session/rights";
 import { useText } from "../text";
+import { applicationName } from "../text/applicationName";
 import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
@@ -57,7 +58,7 @@ function One({ permission: { id, disabled, role, application, account }, person 
   const set = useChange(SetGrantDisabled);
   const take = useChange(TakeGrant);
   const given = givenBy(role.features, application.code);
-  const why = text.people.because(role.name, application.name, account.customer.name);
+  const why = text.people.because(role.name, applicationName(text, application), account.customer.name);
   const turn = async () => {
     const said = disabled ? text.people.turnedOn : text.people.turnedOff;
     if (await attempt(() => set({ input: { id, disabled: !disabled } }))) offer(said(person.name || person.email, why), () => set({ input: { id, disabled } }));

@@ -5,6 +5,7 @@ import { useAsk, useChange } from "../graph/hooks";
 import { RightNames } from "../session/RightNames";
 import { givenBy, useMe } from "../session/rights";
 import { useText } from "../text";
+import { applicationName } from "../text/applicationName";
 import { Confirm } from "../ui/Confirm";
 import { Empty } from "../ui/Empty";
 import { Facts } from "../ui/Facts";
@@ -50,7 +51,7 @@ function Shown({ role }: { role: Known }) {
   return (
     <>
       <Facts of={[
-        [text.people.grantAccount, role.application.name],
+        [text.people.grantAccount, applicationName(text, role.application)],
         [text.people.roleFor, role.description],
         [text.people.roleOf, role.customerId === null ? text.people.everyCompany : text.people.otherCompany],
       ]} />

@@ -5,6 +5,7 @@ import { useAsk } from "../graph/hooks";
 import { RightName } from "../session/RightNames";
 import { givenBy, useMe } from "../session/rights";
 import { useText } from "../text";
+import { applicationName } from "../text/applicationName";
 import { PageHead } from "../ui/Page";
 import { Problem } from "../ui/Problem";
 import { Roles as Ask, type RolesResult } from "./people.gql";
@@ -29,7 +30,7 @@ export function Roles() {
             <Text size="sm" c="dimmed">{text.people.rolesHint}</Text>
             <Problem error={error} again={again} />
             {!data && !error && <Skeleton height={300} />}
-            {[...applications].map(([code, roles]) => <Matrix key={code} code={code} name={roles[0]!.application.name} roles={roles} />)}
+            {[...applications].map(([code, roles]) => <Matrix key={code} code={code} name={applicationName(text, roles[0]!.application)} roles={roles} />)}
           </Stack>
         </ScrollArea>
       </div>

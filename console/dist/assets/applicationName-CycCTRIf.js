@@ -1,0 +1,1 @@
+function e(e,{code:t,name:n}){return e.app.applications[t]??n}export{e as t};

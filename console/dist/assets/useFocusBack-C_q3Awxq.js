@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{i as t}from"./react-BNCMh3YF.js";var n=e(t(),1);function r(){let[e]=(0,n.useState)(()=>document.activeElement);(0,n.useEffect)(()=>()=>{e instanceof HTMLElement&&(document.activeElement??document.body)===document.body&&e.focus({preventScroll:!0})},[e])}export{r as t};
