@@ -18,6 +18,7 @@ test("the root sees what waits, who works, what fails, and the companies by what
   await page.getByRole("link", { name: "Operations" }).click();
   const workers = page.getByRole("region", { name: "Workers" });
   await workers.getByText(/Mails, Documents/).waitFor();
+  assert.match(await workers.innerText(), /Exports, Imports/);
   assert.equal(await workers.getByRole("status").count(), 0, "the worker has the version of the server");
   const failing = page.getByRole("region", { name: "Failing destinations" });
   await failing.getByRole("row", { name: /Shaky Northwind Group .* tried on/ }).waitFor();

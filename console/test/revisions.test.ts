@@ -6,7 +6,7 @@ import { accessible, ada, jonas, open, signIn } from "./visit.js";
 test("what runs is taken back; each revision is kept, compared, and had back as the draft", async (t) => {
   const page = await open(t);
   const { databaseId, id } = await made(ada, "Kept", counting);
-  await graph(ada, "mutation($input: UpdateAgentInput!) { updateAgent(input: $input) { agent { id } } }", { input: { id, diagram: { ...counting, output: { newer: true } } } });
+  await graph(ada, "mutation($input: UpdateAgentInput!) { updateAgent(input: $input) { agent { id } } }", { input: { id, diagram: { ...counting, output: { newer: "It was changed since, and says so in a line that has no room on a telephone" } } } });
   await signIn(page, ada, `/console/agents/${databaseId}/test`);
   await page.getByText("This tests revision 1").waitFor();
   await page.getByLabel("Input").fill('{"n": 3}');
@@ -27,6 +27,11 @@ test("what runs is taken back; each revision is kept, compared, and had back as 
   await page.setViewportSize({ width: 390, height: 800 });
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "the revisions are wider than a telephone");
   assert.ok((await first.boundingBox())!.width > 200, "a revision has no room on a telephone");
+  // Opened by its address: no other page has brought any style along.
+  await page.goto(page.url().replace(/\?.*/, ""));
+  await page.getByText("It is the same as the draft.").waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "a whole revision is wider than a telephone");
+  await page.goBack();
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.reload();
   await first.getByRole("button", { name: "Make it the draft" }).click();

@@ -6,6 +6,7 @@ import { usePages } from "../graph/pages";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
+import "../ui/lists.css";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { useNotices } from "../ui/useNotices";

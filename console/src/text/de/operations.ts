@@ -9,7 +9,7 @@ export const operations: Text["operations"] = {
   work: "Arbeit",
   waiting: "Wartend",
   since: "Das Erste seit",
-  kind: (queue) => ({ mail: "Mails", documents: "Dokumente", runs: "Läufe", webhooks: "Webhook-Zustellungen", exports: "Exporte", blobs: "Zu löschende Dateien" })[queue] ?? queue,
+  kind: (queue) => ({ mail: "Mails", documents: "Dokumente", runs: "Läufe", webhooks: "Webhook-Zustellungen", exports: "Exporte", imports: "Importe", blobs: "Zu löschende Dateien" })[queue] ?? queue,
   workers: "Worker",
   noWorkers: "Kein Worker läuft: Mails, Dokumente, Läufe und Zustellungen warten.",
   workersUnknown: "Welche Worker laufen, ist unbekannt, da Redis nicht erreichbar ist.",

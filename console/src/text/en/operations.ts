@@ -8,7 +8,7 @@ export const operations = {
   work: "Work",
   waiting: "Waiting",
   since: "The first since",
-  kind: (queue: string) => ({ mail: "Mails", documents: "Documents", runs: "Runs", webhooks: "Webhook deliveries", exports: "Exports", blobs: "Files to delete" })[queue] ?? queue,
+  kind: (queue: string) => ({ mail: "Mails", documents: "Documents", runs: "Runs", webhooks: "Webhook deliveries", exports: "Exports", imports: "Imports", blobs: "Files to delete" })[queue] ?? queue,
   workers: "Workers",
   noWorkers: "No worker runs: mails, documents, runs and deliveries wait.",
   workersUnknown: "Which workers run is not known, as Redis is away.",

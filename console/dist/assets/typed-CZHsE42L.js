@@ -1,0 +1,1 @@
+import{t as e}from"./useLocation-R7CcWxZU.js";function t(){return e({select:({state:e})=>e.email??``})}export{t};

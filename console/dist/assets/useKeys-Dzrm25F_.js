@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DQIdV2LG.js";import{i as t}from"./keys.gql-BzVDnr9D.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
