@@ -424,15 +424,17 @@ func (s *statement) period(terms []Term, members ...string) []string {
 	return list
 }
 
-// spans are what the members that bound a time say of it.
-func (s *statement) spans(terms []Term, since, until string) [][2]string {
-	var list [][2]string
-	for _, t := range terms {
-		switch t.Member {
-		case since:
-			list = append(list, [2]string{">=", s.value(t, "timestamptz")})
-		case until:
-			list = append(list, [2]string{"<", s.value(t, "timestamptz")})
+// spans are what the members that bound a time say of it: one for each side, also where alternatives bound it further.
+func (s *statement) spans(terms []Term, since, until string) (list [][2]string) {
+	for _, end := range []struct{ member, op, further string }{{since, ">=", "GREATEST"}, {until, "<", "LEAST"}} {
+		var values []string
+		for _, t := range terms {
+			if t.Member == end.member {
+				values = append(values, s.value(t, "timestamptz"))
+			}
+		}
+		if len(values) > 0 {
+			list = append(list, [2]string{end.op, end.further + "(" + strings.Join(values, ", ") + ")"})
 		}
 	}
 	return list

@@ -98,8 +98,10 @@ func (l logged) owned(st *statement, w way, terms []Term) way {
 // of makes a way of the rows whose column is a value, which indexes have before the time, or before the kind and the time.
 func (l logged) of(st *statement, w way, column, is string, terms []Term) way {
 	if kind, given := l.kindIn(terms); given && st.ordersBy(l.time) {
-		if l.only == l.kind { // which is alike in those indexes: then no other has this order, whatever PostgreSQL knows of the rows
-			w.where = append(w.where, l.only)
+		if l.only == "" || l.only == l.kind { // no other index has this order then, whatever PostgreSQL knows of the rows
+			if l.only != "" {
+				w.where = append(w.where, l.only)
+			}
 			return l.spanned(st, st.led(w, column+", "+l.kind, is+", "+st.arg(kind, l.kindType), l.time), terms)
 		}
 		w.where = append(w.where, column+" = "+is)
