@@ -32,7 +32,7 @@ func sent[P any](alias string) string {
 	return list
 }
 
-// nested lists the columns of a row as those of a field of another row, which sqlx finds by the field's name.
+// nested lists the columns of a row as those of a field of another row, which a scan finds by the field's name.
 func nested[P any](alias, field string) string {
 	list := strings.Split(columns[P](alias), ", ")
 	for i, column := range list {

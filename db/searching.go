@@ -213,9 +213,9 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 	}
 	list := f.glance(s, aGlance, aWalk, some)
 	if f.limbs {
-		list = append(append(append(list, f.handful()...), f.unlessCommon(fewFound, ids)), f.few...)
+		list = append(append(append(list, f.handful()...), f.unless(isCommon, fewFound, ids)), f.few...)
 	} else { // a word that all others have too costs more than to look through the few
-		list = append(append(list, f.few...), f.unlessCommon(fewFound, ids))
+		list = append(append(list, f.few...), f.unless(isCommon, fewFound, ids))
 	}
 	for _, w := range f.along {
 		list = append(list, s.soon(w, aWalk, f.from))
@@ -337,28 +337,21 @@ func (f searching) sample(s *statement) string {
 		next(id+" AS id, "+strings.Join(w.held, " AND ")+" AS fits", "b.low + (b.high - b.low) * i.i / ("+strconv.Itoa(spreadOf)+" / b.n)") + " x WHERE b.high IS NOT NULL AND x.fits"
 }
 
-// unlessCommon is upTo, but that what is common is many without a look at the index.
-func (f searching) unlessCommon(most int, ids string) way {
+// unless is upTo, but that what the sample tells is common is many without a look at the index.
+func (f searching) unless(told string, most int, ids string) way {
 	w := f.upTo(most, ids)
-	if f.spread == nil {
-		return w
-	}
-	w.listed = func(open, _ string) string {
-		return "SELECT CASE WHEN " + open + " THEN " + isCommon + " OR many ELSE false END AS many, ids FROM (" + listed(ids, most, open+" AND NOT "+isCommon) + ") w"
+	if f.spread != nil {
+		w.listed = func(open, _ string) string {
+			return "SELECT CASE WHEN " + open + " THEN " + told + " OR many ELSE false END AS many, ids FROM (" + listed(ids, most, open+" AND NOT "+told) + ") w"
+		}
 	}
 	return w
 }
 
-// unlessVeryCommon is upTo for a few, but that what is very common is many without a look at the index.
+// unlessVeryCommon is upTo for a few, but that what is very common is many; it takes the sample itself.
 func (f searching) unlessVeryCommon(s *statement, ids string) way {
-	w := f.upTo(fewFound, ids)
-	if f.spread == nil {
-		return w
-	}
+	w := f.unless(isVeryCommon, fewFound, ids)
 	w.sample = f.sample(s)
-	w.listed = func(open, _ string) string {
-		return "SELECT CASE WHEN " + open + " THEN " + isVeryCommon + " OR many ELSE false END AS many, ids FROM (" + listed(ids, fewFound, open+" AND NOT "+isVeryCommon) + ") w"
-	}
 	return w
 }
 
