@@ -37,7 +37,7 @@ export function Create() {
         <Stack>
           <Problem error={submit.rest("name")} />
           <TextInput
-            label={text.agents.name} required withAsterisk={false} error={submit.fault("name")} value={form.name}
+            label={text.agents.name} required withAsterisk={false} error={submit.fault("name")} value={form.name} data-autofocus
             onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })}
           />
           <Radio.Group label={text.agents.from} value={form.from} onChange={(from) => setForm({ ...form, from: kinds.find((kind) => kind === from)! })}>

@@ -29,7 +29,7 @@ export function CreateSecret() {
         <Stack>
           <Problem error={submit.rest("name", "value")} />
           <TextInput
-            label={text.agents.name} description={text.agents.secretNameHint} placeholder="CRM_TOKEN" required withAsterisk={false} spellCheck={false} autoComplete="off" error={submit.fault("name")}
+            label={text.agents.name} data-autofocus description={text.agents.secretNameHint} placeholder="CRM_TOKEN" required withAsterisk={false} spellCheck={false} autoComplete="off" error={submit.fault("name")}
             value={form.name} onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })}
           />
           <PasswordInput

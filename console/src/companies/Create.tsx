@@ -53,7 +53,7 @@ export function Create() {
         <Stack>
           {room?.customer && <Below room={room.customer} />}
           <Problem error={noRegions ?? submit.rest("name", "regionId", "email", "firstName", "lastName")} again={noRegions && again} />
-          <TextInput label={text.companies.name} required {...field("name")} />
+          <TextInput label={text.companies.name} required data-autofocus {...field("name")} />
           <NativeSelect
             label={text.companies.region} description={text.companies.regionHint} value={regionId} error={submit.fault("regionId")}
             data={(regions?.regions ?? []).map(({ id, name }) => ({ value: id, label: name }))}

@@ -29,7 +29,7 @@ export function Create() {
       <form onSubmit={submit.onSubmit}>
         <Stack>
           <Problem error={submit.rest("name", "caption", "description")} />
-          <TextInput label={text.contexts.name} description={text.contexts.nameHint} required {...field("name")} />
+          <TextInput label={text.contexts.name} data-autofocus description={text.contexts.nameHint} required {...field("name")} />
           <TextInput label={text.contexts.caption} description={text.contexts.captionHint} {...field("caption")} />
           <Textarea label={text.contexts.instructions} description={text.contexts.instructionsHint} rows={5} {...field("description")} />
           <Foot>

@@ -44,7 +44,7 @@ export function NewDirectory() {
           <Stack>
             <Problem error={submit.rest("name", "expiresAt")} />
             <Text size="sm">{text.identity.actsHint}</Text>
-            <TextInput label={text.identity.tokenName} description={text.identity.tokenNameHint} required withAsterisk={false} error={submit.fault("name")} value={form.name} onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })} />
+            <TextInput label={text.identity.tokenName} data-autofocus description={text.identity.tokenNameHint} required withAsterisk={false} error={submit.fault("name")} value={form.name} onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })} />
             <NativeSelect
               label={text.keys.expiresAt} error={submit.fault("expiresAt")} value={form.days}
               data={[...lives.map((days) => ({ value: String(days), label: text.keys.inDays(days) })), { value: "", label: text.ui.never }]}

@@ -51,7 +51,7 @@ export function Create() {
         <form onSubmit={submit.onSubmit}>
           <Stack>
             <Problem error={submit.rest("name", "userId", "expiresAt", "allowedAddresses")} />
-            <TextInput label={text.keys.name} description={text.keys.nameHint} required withAsterisk={false} error={submit.fault("name")} value={form.name} onChange={(event) => setForm({ ...form, name: event.currentTarget.value })} />
+            <TextInput label={text.keys.name} data-autofocus description={text.keys.nameHint} required withAsterisk={false} error={submit.fault("name")} value={form.name} onChange={(event) => setForm({ ...form, name: event.currentTarget.value })} />
             {owns && me.can("user.read") && <ActsAs userId={user} choose={(user) => navigate({ to: "/keys/new", search: { user }, replace: true })} error={submit.fault("userId")} hint={text.keys.actsAsHint} />}
             <NativeSelect
               label={text.keys.expiresAt} error={submit.fault("expiresAt")} value={form.days}

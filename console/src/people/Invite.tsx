@@ -43,7 +43,7 @@ export function Invite() {
           {outcomes.length > 0 && <InviteReport of={outcomes} again={() => again.onSubmit()} busy={again.busy} />}
           <Problem error={submit.error} />
           <Textarea
-            label={text.people.inviteWho} description={text.people.inviteHint} placeholder={text.people.inviteExample} rows={canGive ? 4 : 8} required withAsterisk={false} spellCheck={false}
+            label={text.people.inviteWho} data-autofocus description={text.people.inviteHint} placeholder={text.people.inviteExample} rows={canGive ? 4 : 8} required withAsterisk={false} spellCheck={false}
             error={fault} value={lines} onChange={(event) => setLines(event.currentTarget.value)}
           />
           {canGive && <InviteRights of={gifts} choose={(accountId, roleId) => setRoles({ ...roles, [accountId]: roleId })} />}

@@ -4,15 +4,16 @@ import { useText } from "../text";
 import { useTitle } from "./Page";
 import { useFocusBack } from "./useFocusBack";
 
-/** What was chosen in a page's list, beside it. Escape closes it. Its name takes the focus when it opens. */
+/** What was chosen in a page's list, beside it. Escape closes it. When it opens, what is to be filled in first, marked by data-autofocus, takes the focus, or else its name. */
 export function SidePanel({ title, close, children }: { title: string; close: () => void; children: ReactNode }) {
   const { text } = useText();
+  const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   useTitle(title);
   useFocusBack();
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  useEffect(() => (panel.current?.querySelector<HTMLElement>("[data-autofocus]") ?? heading.current)?.focus({ preventScroll: true }), []);
   return (
-    <section className="panel" aria-label={title} onKeyDown={(event) => {
+    <section ref={panel} className="panel" aria-label={title} onKeyDown={(event) => {
       if (event.key === "Escape" && !event.defaultPrevented) close();
     }}>
       <Group justify="space-between" wrap="nowrap" p="md" pb={0}>

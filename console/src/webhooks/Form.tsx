@@ -33,7 +33,7 @@ export function DestinationForm({ of, word, save, close }: { of: DestinationFiel
       <Stack>
         <Problem error={submit.rest("url", "name", "events", "signing")} />
         <TextInput
-          label={text.webhooks.url} description={text.webhooks.urlHint} placeholder="https://example.com/hooks" type="url" required withAsterisk={false} error={submit.fault("url")}
+          data-autofocus label={text.webhooks.url} description={text.webhooks.urlHint} placeholder="https://example.com/hooks" type="url" required withAsterisk={false} error={submit.fault("url")}
           value={form.url} onChange={({ currentTarget: { value } }) => setForm({ ...form, url: value })}
         />
         {own || submit.fault("url") || base === "/portal" ? <OwnMachine why={submit.fault("url")} asked={own} />
