@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BJ9coLeZ.js";import{i as t}from"./keys.gql-B81EbQUN.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
