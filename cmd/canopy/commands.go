@@ -77,9 +77,10 @@ Uploads the files below the paths that are of a format that is read: ` + extract
 already, by the hash of its content, is left out, so the same command goes on after an interruption.
 ` + remoteHelp},
 	{name: "webhook listen", short: "Receives deliveries on this machine, verifies and prints them", setup: webhookListenCommand, long: `
-An HTTPS receiver with a certificate of its own making, for trying destinations out. Its address is not
-public: the platform that sends needs CANOPY_WEBHOOK_ALLOW, and CANOPY_WEBHOOK_CA with the file
-that -ca keeps. With --destination it receives nothing: it asks a platform, wherever that is, for the
-deliveries to a destination as they move on, and prints them until Ctrl-C.
+An HTTPS receiver with a certificate of its own making, for trying destinations out. canopy dev sends to
+it at its usual address, and trusts it. Any other platform needs CANOPY_WEBHOOK_ALLOW, as the address is
+not public, and CANOPY_WEBHOOK_CA with the file that -ca keeps. With --destination it receives nothing: it
+asks a platform, wherever that is, for the deliveries to a destination as they move on, and prints them
+until Ctrl-C.
 ` + remoteHelp},
 }

@@ -37,6 +37,7 @@ func (m *Main) tell(dir string, i app.DevInfo) {
 		{"Docs", i.DocsURL},
 		{"Queues", i.MonitorURL},
 		{"Mails", i.Mails},
+		{"Receiver", i.ReceiverURL},
 		{"Client id", i.ClientID},
 		{"Client secret", i.ClientSecret},
 		{"Admin", i.AdminEmail},

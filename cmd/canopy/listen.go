@@ -5,6 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -12,13 +14,16 @@ import (
 	"canopy/internal/webhook"
 )
 
+// devCertificate is the one that a development platform trusts.
+var devCertificate = filepath.Join(".data", "listener.pem")
+
 func webhookListenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
-	address := flags.String("listen", "127.0.0.1:8443", "address to receive on")
+	address := flags.String("listen", webhook.ListenAddress, "address to receive on")
 	hosts := flags.String("host", "", "further names and addresses for the certificate, separated by commas")
 	secrets := flags.String("secret", "", "signing secret; two, separated by a comma, during a rotation (default the variable WEBHOOK_SECRET)")
 	statuses := flags.String("status", "", "statuses to answer in turn, the last one from then on, such as 503,503,200 (default 204)")
 	pretty := flags.Bool("pretty", false, "print each body below its line")
-	ca := flags.String("ca", "", "file that keeps the certificate from one start to the next, for CANOPY_WEBHOOK_CA")
+	ca := flags.String("ca", "", "file that keeps the certificate from one start to the next, for CANOPY_WEBHOOK_CA (default "+devCertificate+", where canopy dev has made it)")
 	destination := flags.Int64("destination", 0, "id of a destination of a platform, whose deliveries are told in place of receiving any")
 	asJSON := flags.Bool("json", false, "write each delivery of the destination as JSON, one in a line")
 	at := m.remoteFlags(flags)
@@ -32,6 +37,9 @@ func webhookListenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 		}
 		if *secrets == "" {
 			*secrets = m.Getenv("WEBHOOK_SECRET")
+		}
+		if _, err := os.Stat(devCertificate); *ca == "" && err == nil {
+			*ca = devCertificate
 		}
 		err = webhook.Listen(ctx, webhook.ListenOptions{
 			Addr: *address, Hosts: list(*hosts), Certificate: *ca, Secrets: list(*secrets), Statuses: answers, Pretty: *pretty, Out: m.Stdout,

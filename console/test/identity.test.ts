@@ -40,7 +40,8 @@ test("a provider is set up, and what is wrong is said", async (t) => {
   await accessible(page, "providers-none");
   await page.getByRole("link", { name: "New provider" }).first().click();
   const create = page.getByRole("region", { name: "New provider" });
-  await create.getByLabel("Name").fill("Login");
+  await create.waitFor();
+  await page.keyboard.type("Login");
   await create.getByLabel("Issuer").fill("http://login.example.com");
   await create.getByLabel("Client id").fill("canopy");
   await create.getByLabel("Client secret", { exact: true }).fill("a secret");

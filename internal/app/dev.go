@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"canopy/internal/config"
 	"canopy/internal/devstack"
 	"canopy/internal/mail"
+	"canopy/internal/webhook"
 )
 
 // stopTime is how long the private servers may take to end.
@@ -32,6 +35,8 @@ type DevInfo struct {
 	MonitorURL string `json:"monitorUrl"`
 	// Mails is the folder that has them; "" where they are sent.
 	Mails string `json:"-"`
+	// ReceiverURL is where canopy webhook listen is sent webhooks; "" where others reach the platform, too.
+	ReceiverURL string `json:"-"`
 	Demo
 }
 
@@ -114,6 +119,7 @@ func (d *dev) startServers(ctx context.Context) (err error) {
 			return err
 		})
 	}
+	start.Go(d.receive)
 	if len(d.cfg.SecretKeys) == 0 {
 		start.Go(func() error {
 			key, err := keptKey(filepath.Join(d.dir, "secret.key"))
@@ -122,6 +128,23 @@ func (d *dev) startServers(ctx context.Context) (err error) {
 		})
 	}
 	return start.Wait()
+}
+
+// receive lets webhooks through to canopy webhook listen on this machine, and trusts it, where nobody but this machine reaches the platform.
+func (d *dev) receive() error {
+	host, _, err := net.SplitHostPort(d.cfg.Listen)
+	if err != nil || !net.ParseIP(host).IsLoopback() || d.cfg.Listen == webhook.ListenAddress {
+		return nil
+	}
+	d.cfg.Receiver = netip.MustParseAddrPort(webhook.ListenAddress)
+	if d.cfg.WebhookCA != "" {
+		return nil
+	}
+	d.cfg.WebhookCA = filepath.Join(d.dir, "listener.pem")
+	if err := webhook.KeepCertificate(d.cfg.WebhookCA); err != nil {
+		return fmt.Errorf("the certificate of canopy webhook listen: %w", err)
+	}
+	return nil
 }
 
 func (d *dev) stopServers() {
@@ -160,6 +183,9 @@ func (d *dev) sender() (mail.Sender, error) {
 func (d *dev) demo(ctx context.Context, p *Platform) (*DevInfo, error) {
 	file := filepath.Join(d.dir, "dev.json")
 	info := &DevInfo{Mails: d.cfg.MailFolder}
+	if d.cfg.Receiver.IsValid() {
+		info.ReceiverURL = "https://" + d.cfg.Receiver.String() + "/"
+	}
 	_, err := p.Store.Root(ctx)
 	switch {
 	case errors.Is(err, db.ErrNoRows):

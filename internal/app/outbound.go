@@ -20,7 +20,7 @@ const stepResponse = 1 << 20
 // http steps with theirs.
 func (p *Platform) egressClient(timeout time.Duration, maxResponse int64) (*egress.Client, error) {
 	o := egress.Options{
-		Allow: p.Config.WebhookAllow, Timeout: timeout, MaxResponse: maxResponse, MaxConnsPerHost: hostConnections,
+		Allow: p.Config.WebhookAllow, Receiver: p.Config.Receiver, Timeout: timeout, MaxResponse: maxResponse, MaxConnsPerHost: hostConnections,
 		UserAgent: "canopy/" + p.version,
 	}
 	if p.Config.WebhookCA != "" {

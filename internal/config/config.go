@@ -71,6 +71,8 @@ type Config struct {
 	// MailFolder is where mails are kept that nobody is sent; "" where they are sent. No variable sets it: Dev does, where there is no SMTPURL.
 	MailFolder   string
 	WebhookAllow []netip.Prefix
+	// Receiver is an address of this machine to which webhooks go, too. No variable sets it: Dev does.
+	Receiver netip.AddrPort
 	// WebhookCA is the path of a PEM file that holds at least one certificate.
 	WebhookCA string
 	// DNS is the server that is asked for the records of domains, host:port; empty: those of the system.

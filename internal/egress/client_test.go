@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -371,5 +372,27 @@ func BenchmarkPost(b *testing.B) {
 			})
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "posts/s")
 		})
+	}
+}
+
+// TestReceiver: one address is exempt, at its port alone, whatever name leads there.
+func TestReceiver(t *testing.T) {
+	srv := receiver(t, func(http.ResponseWriter, *http.Request) {})
+	at := netip.MustParseAddrPort(srv.Listener.Addr().String())
+	c := trusting(t, srv, Options{Receiver: at})
+	if _, err := c.Post(t.Context(), srv.URL, nil, nil); err != nil {
+		t.Error(err)
+	}
+	port := strconv.Itoa(int(at.Port()))
+	if err := c.CheckURL(t.Context(), "https://localhost:"+port+"/"); err != nil {
+		t.Error(err)
+	}
+	for _, other := range []string{"127.0.0.1:" + strconv.Itoa(int(at.Port()^1)), "127.0.0.2:" + port, "[::1]:" + port, "127.0.0.1"} {
+		if err := c.CheckURL(t.Context(), "https://"+other+"/"); !errors.Is(err, ErrBlocked) {
+			t.Errorf("%s: %v", other, err)
+		}
+		if _, err := c.Post(t.Context(), "https://"+other+"/", nil, nil); !errors.Is(err, ErrBlocked) {
+			t.Errorf("%s: %v", other, err)
+		}
 	}
 }

@@ -43,9 +43,18 @@ func unmapPrefix(p netip.Prefix) netip.Prefix {
 
 // judge refuses an address that is not public. A resolver may hand IPv4 in its mapped form, which
 // is judged as the IPv4 address that would be dialled. A zone always means a local link.
-func (c *Client) judge(addr netip.Addr) error {
+func (c *Client) judge(at netip.AddrPort) error {
+	addr := at.Addr()
 	if !addr.IsValid() || addr.Zone() != "" {
 		return fmt.Errorf("%w: %s", ssrf.ErrProhibitedIP, addr)
 	}
+	if c.receives(at) {
+		return nil
+	}
 	return c.guard.SafeAddr(addr.Unmap())
+}
+
+// receives tells whether an address is the one that is exempt at its port alone.
+func (c *Client) receives(at netip.AddrPort) bool {
+	return c.receiver.IsValid() && netip.AddrPortFrom(at.Addr().Unmap(), at.Port()) == c.receiver
 }

@@ -168,17 +168,17 @@ func canonicalURL(u *url.URL, t *target) *url.URL {
 // public blocks the whole name, so that an answer can't hide a private address among public ones.
 func (c *Client) resolve(ctx context.Context, t *target) ([]netip.Addr, error) {
 	if t.addr.IsValid() {
-		if err := c.judge(t.addr); err != nil {
+		if err := c.judge(netip.AddrPortFrom(t.addr, t.port)); err != nil {
 			return nil, blocked("the address "+t.addr.String()+" is not public", err)
 		}
 		return []netip.Addr{t.addr}, nil
 	}
-	addrs, err := c.lookup(ctx, t.host)
+	addrs, err := c.lookup(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	for i, addr := range addrs {
-		if err := c.judge(addr); err != nil {
+		if err := c.judge(netip.AddrPortFrom(addr, t.port)); err != nil {
 			return nil, blocked("the host resolves to an address that is not public", err)
 		}
 		addrs[i] = addr.Unmap()
@@ -186,12 +186,12 @@ func (c *Client) resolve(ctx context.Context, t *target) ([]netip.Addr, error) {
 	return addrs, nil
 }
 
-func (c *Client) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return c.loopback(), nil
+func (c *Client) lookup(ctx context.Context, t *target) ([]netip.Addr, error) {
+	if t.host == "localhost" || strings.HasSuffix(t.host, ".localhost") {
+		return c.loopback(t.port), nil
 	}
 	// The trailing dot keeps the search list of resolv.conf out: a name means the same everywhere.
-	addrs, err := c.resolver.LookupNetIP(ctx, "ip", host+".")
+	addrs, err := c.resolver.LookupNetIP(ctx, "ip", t.host+".")
 	if err != nil {
 		return nil, &Error{Kind: ErrDNS, Message: "the host name could not be resolved", Cause: err}
 	}
@@ -203,9 +203,9 @@ func (c *Client) lookup(ctx context.Context, host string) ([]netip.Addr, error) 
 
 // loopback is what the localhost names mean without asking DNS (RFC 6761, section 6.3): the
 // loopback address that is exempt where there is one, otherwise one that will be refused.
-func (c *Client) loopback() []netip.Addr {
+func (c *Client) loopback(port uint16) []netip.Addr {
 	v4, v6 := netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()
-	if c.judge(v4) != nil && c.judge(v6) == nil {
+	if c.judge(netip.AddrPortFrom(v4, port)) != nil && c.judge(netip.AddrPortFrom(v6, port)) == nil {
 		return []netip.Addr{v6}
 	}
 	return []netip.Addr{v4}

@@ -25,6 +25,15 @@ const (
 	certificateRest = 24 * time.Hour
 )
 
+// own are the names of the machine itself.
+func own() []string { return []string{"localhost", "127.0.0.1", "::1"} }
+
+// KeepCertificate makes the certificate of listeners on this machine in a file, unless it keeps a good one.
+func KeepCertificate(file string) error {
+	_, _, err := keptCertificate(file, own(), time.Now())
+	return err
+}
+
 // keptCertificate gives the certificate that a file keeps with its key, and its PEM text. It makes
 // one where the file is missing, or its certificate is not for all of the hosts or about to end.
 func keptCertificate(file string, hosts []string, now time.Time) (tls.Certificate, []byte, error) {

@@ -41,6 +41,9 @@ type ListenOptions struct {
 	Ready func(Listening)
 }
 
+// ListenAddress is where a listener is that was told no other address.
+const ListenAddress = "127.0.0.1:8443"
+
 // Listening tells where a listener is.
 type Listening struct {
 	// URL is the destination to subscribe, "https://127.0.0.1:8443/".
@@ -77,7 +80,7 @@ func Listen(ctx context.Context, o ListenOptions) error {
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	cert, text, err := o.certificate(append([]string{"localhost", "127.0.0.1", "::1", host}, o.Hosts...))
+	cert, text, err := o.certificate(append(append(own(), host), o.Hosts...))
 	if err != nil {
 		return fmt.Errorf("certificate: %w", err)
 	}

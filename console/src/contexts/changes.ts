@@ -16,11 +16,14 @@ export function useChanges(contextId: string): number {
   useEffect(() => {
     const statuses = new Map<string, string>();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let told = -pause;
+    // The first change is told at once, or a list would be empty for a moment beside files that are sent.
     const changed = () => {
       timer ??= setTimeout(() => {
         timer = undefined;
+        told = performance.now();
         setChanges((number) => number + 1);
-      }, pause);
+      }, Math.max(0, told + pause - performance.now()));
     };
     // What happened before a connection is not told.
     const events = client.subscription<DocumentChangesResult, AnyVariables>(DocumentChanges.toString(), { id: contextId }, { onConnected: changed });

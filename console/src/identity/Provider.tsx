@@ -27,7 +27,7 @@ export function NewProvider() {
   return (
     <SidePanel title={text.identity.create} close={() => navigate({ to: "/identity" })}>
       <Problem error={error} again={again} />
-      {data && <Form roles={data.roles} save={async ({ clientSecret, ...form }) => {
+      {(data || !error) && <Form roles={data?.roles ?? []} save={async ({ clientSecret, ...form }) => {
         const { createIdentityProvider } = await create({ input: { ...form, clientSecret: clientSecret ?? "", enabled: false } });
         await navigate({ to: "/identity/$providerId", params: { providerId: String(createIdentityProvider!.identityProvider.databaseId) } });
       }} />}
@@ -158,7 +158,7 @@ function Form({ provider, roles, save }: { provider?: OneProvider; roles: Provid
     <form onSubmit={submit.onSubmit}>
       <Stack>
         <Problem error={submit.rest("name", "issuer", "clientId", "clientSecret", "domains", "defaultRoleId")} />
-        <TextInput label={text.identity.name} description={text.identity.nameHint} {...typed("name")} />
+        <TextInput label={text.identity.name} description={text.identity.nameHint} data-autofocus={!provider || undefined} {...typed("name")} />
         <TextInput label={text.identity.issuer} description={text.identity.issuerHint} placeholder="https://login.example.com" spellCheck={false} {...typed("issuer")} />
         <TextInput label={text.identity.clientId} spellCheck={false} autoComplete="off" {...typed("clientId")} />
         <PasswordInput

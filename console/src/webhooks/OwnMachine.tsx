@@ -10,13 +10,16 @@ export function OwnMachine({ why, asked = false }: { why?: string | null | undef
   const base = useBase();
   // Who looks by the portal does not run the platform.
   if (base === "/portal" || !(asked || /not public|certificate/i.test(why ?? ""))) return null;
-  const { local, listen, start, address } = receivingFrom(location, text.webhooks.ownMachineName);
+  const { local, ready, listen, address, ...anew } = receivingFrom(location, text.webhooks.ownMachineName);
+  const start = ready && !why ? undefined : anew.start;
+  const { ownMachineReady, ownMachineTrust, ownMachineHint } = text.webhooks;
+  const hint = !start ? ownMachineReady : /certificate/i.test(why ?? "") ? ownMachineTrust : ownMachineHint;
   return (
     <Alert color="blue" role="note" title={text.webhooks.ownMachine}>
       <Stack gap="xs">
-        <Text size="sm">{/certificate/i.test(why ?? "") ? text.webhooks.ownMachineTrust : text.webhooks.ownMachineHint}</Text>
+        <Text size="sm">{hint}</Text>
         <Command what={text.webhooks.ownMachineListen} line={listen} />
-        <Command what={local ? text.webhooks.ownMachineStart : text.webhooks.ownMachineAsk(location.host)} line={start} />
+        {start && <Command what={local ? text.webhooks.ownMachineStart : text.webhooks.ownMachineAsk(location.host)} line={start} />}
         <Text size="sm">{text.webhooks.ownMachineThen(address)}</Text>
       </Stack>
     </Alert>

@@ -1,6 +1,6 @@
 // How to receive on one's own machine, from the platform that this page is of.
 
-const keep = ".data/listener.pem"; // the receiver's certificate
+const keep = ".data/listener.pem"; // the receiver's certificate, which a development platform has made and trusts
 const usual = { platform: "8080", receiver: "8443" };
 
 /** An address of the machine itself. */
@@ -11,6 +11,8 @@ export function isOwn(host: string): boolean {
 export interface Receiving {
   /** The platform is on this machine, too, as far as the browser sees. */
   local: boolean;
+  /** A platform of make run sends there by itself. */
+  ready: boolean;
   /** Starts a receiver, whose address is the last one. */
   listen: string;
   /** Starts the platform so that it sends there. */
@@ -27,7 +29,8 @@ export function receivingFrom({ hostname, port }: Pick<Location, "hostname" | "p
   const listens = port === "" || port === usual.platform ? "" : ` CANOPY_LISTEN=127.0.0.1:${port}`;
   return {
     local,
-    listen: `bin/canopy webhook listen -ca ${keep} -pretty${listening}`,
+    ready: local && at === usual.receiver,
+    listen: `bin/canopy webhook listen${local ? "" : ` -ca listener.pem`} -pretty${listening}`,
     start: local ? `${settings}${listens} make run` : settings,
     address: `https://${local ? "127.0.0.1" : elsewhere}:${at}/`,
   };
@@ -37,5 +40,5 @@ export function receivingFrom({ hostname, port }: Pick<Location, "hostname" | "p
 export function verifyingAt(address: string, secret: string): string | undefined {
   const { hostname, port, protocol } = new URL(address);
   if (!isOwn(hostname) || protocol !== "https:") return undefined;
-  return `WEBHOOK_SECRET='${secret}' bin/canopy webhook listen -ca ${keep} -pretty${port === usual.receiver ? "" : ` -listen 127.0.0.1:${port || "443"}`}`;
+  return `WEBHOOK_SECRET='${secret}' bin/canopy webhook listen -pretty${port === usual.receiver ? "" : ` -listen 127.0.0.1:${port || "443"}`}`;
 }

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DEITWrA0.js";import{i as t}from"./keys.gql-ClKcRE_C.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
