@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 
 	"canopy/internal/access"
 )
@@ -63,13 +64,17 @@ var wordsOfAgents = searching{
 
 // FindAgents is a page of the agents within the scope that a filter names, or searches for.
 func (s *Store) FindAgents(ctx context.Context, scope access.Scope, a Ask) ([]*Agent, error) {
-	return find[Agent](ctx, s, Agents, a, agentsWithin, scope.From(), scope.To())
+	return find[Agent](ctx, s, Agents, a, agentsWithin(scope), scope.From(), scope.To())
 }
 
 // agentsWithin are the ways to the agents of a scope, whose bounds are $1 and $2.
-func agentsWithin(st *statement, terms []Term) []way {
-	place := joinByID("agents", "g", "n.id") + joinByID("accounts", "a", "g.account_id") + joinByID("customers", "c", "a.customer_id")
-	in := wordsOfAgents
-	in.from, in.held = place, append(st.terms(terms), "g.deleted_at IS NULL", withinScope, aliveInScope("a.customer_id"))
-	return namedOrSearched(st, terms, in)
+func agentsWithin(scope access.Scope) ways {
+	return func(st *statement, terms []Term) []way {
+		of := joinByID("accounts", "a", "g.account_id") + joinByID("customers", "c", "a.customer_id")
+		held := append(st.terms(terms), "g.deleted_at IS NULL")
+		in := wordsOfAgents
+		in.from, in.held = joinByID("agents", "g", "n.id")+of, append(slices.Clone(held), withinScope, aliveInScope("a.customer_id"))
+		return namedOrSearched(st, scope, terms, in, way{from: "agents g" + of, held: in.held, ordered: true},
+			way{from: "accounts a CROSS JOIN LATERAL (SELECT * FROM agents WHERE account_id = a.id OFFSET 0) g", where: []string{"a.customer_id = c.id"}, held: append(held, aliveInScope("c.id"))})
+	}
 }

@@ -6,11 +6,12 @@ import (
 	"strconv"
 )
 
-// eraseAtOnce and eraseChunks are how many documents, and chunks of them, go in one statement. A context that has more goes by parts, each
-// of which is a short transaction.
+// eraseAtOnce, eraseChunks and eraseBlocks are how many documents, chunks and blocks of vectors of them go in one statement. A context that has
+// more goes by parts, each of which is a short transaction: the first documents lose what they have, however much that is, before they go.
 const (
 	eraseAtOnce = 100
 	eraseChunks = 5000
+	eraseBlocks = 200
 )
 
 // firstDocuments selects the first documents of the context $1, one more than go at once.
@@ -22,10 +23,10 @@ var (
 	qHoldHidden = prepare(`
 		SELECT id FROM contexts WHERE removed_at IS NOT NULL AND COALESCE(erase_at, removed_at) <= now()
 		ORDER BY COALESCE(erase_at, removed_at) LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`)
-	// One goes whatever it has.
-	qEraseFirst = prepare(`
-		WITH gone AS MATERIALIZED (SELECT d.id, ` + blobOf + ` AS key
-			FROM (SELECT *, sum(chunks) OVER (ORDER BY id) - chunks AS before FROM ` + firstDocuments + ` f) d WHERE d.before < ` + strconv.Itoa(eraseChunks) + `),
+	qEraseFirstChunks = prepare(eraseChunksOf(firstDocuments, strconv.Itoa(eraseChunks)))
+	qEraseFirstBlocks = prepare(eraseBlocksOf(firstDocuments, strconv.Itoa(eraseBlocks)))
+	qEraseFirst       = prepare(`
+		WITH gone AS MATERIALIZED (SELECT d.id, ` + blobOf + ` AS key FROM ` + firstDocuments + ` d LIMIT ` + strconv.Itoa(eraseAtOnce) + `),
 		keys AS (INSERT INTO blob_deletions (key) SELECT key FROM gone ON CONFLICT (key) DO NOTHING)
 		DELETE FROM documents WHERE id = ANY (ARRAY(SELECT id FROM gone))`)
 	// What is left of it stands behind the other contexts.
@@ -33,6 +34,26 @@ var (
 	qEraseAsked = prepare(`
 		DELETE FROM context_queries WHERE id = ANY (ARRAY(SELECT id FROM context_queries WHERE context_id = $1 LIMIT ` + strconv.Itoa(eraseRows) + `))`)
 )
+
+// eraseChunksOf takes away some chunks of documents, eraseBlocksOf some blocks of their vectors, which have no id and are found by their places.
+func eraseChunksOf(documents, most string) string {
+	return `DELETE FROM chunks WHERE id = ANY (ARRAY(SELECT k.id FROM ` + documents + ` d CROSS JOIN LATERAL (SELECT id FROM chunks WHERE document_id = d.id LIMIT ` + most + `) k LIMIT ` + most + `))`
+}
+
+func eraseBlocksOf(documents, most string) string {
+	return `DELETE FROM vector_blocks WHERE ctid = ANY (ARRAY(SELECT b.place FROM ` + documents + ` d CROSS JOIN LATERAL (SELECT ctid AS place FROM vector_blocks WHERE document_id = d.id LIMIT ` + most + `) b LIMIT ` + most + `))`
+}
+
+// contextSteps take away what a context has, in this order; where so many rows went there may be more to go before the next step.
+var contextSteps = []struct {
+	query query
+	more  int64
+}{
+	{qEraseFirstChunks, eraseChunks},
+	{qEraseFirstBlocks, eraseBlocks},
+	{qEraseFirst, 1},
+	{qEraseAsked, 1},
+}
 
 // EraseContexts erases a part of a context that was removed and can't be brought back; done tells that there is none left, or none that
 // nobody else erases at the moment. Whoever begins anew goes on from there.
@@ -42,10 +63,10 @@ func (s *Store) EraseContexts(ctx context.Context) (done bool, err error) {
 		if err := tx.get(ctx, &id, qHoldHidden); err != nil {
 			return err
 		}
-		for _, q := range []query{qEraseFirst, qEraseAsked} {
-			if n, err := tx.exec(ctx, q, id); err != nil {
+		for _, step := range contextSteps {
+			if n, err := tx.exec(ctx, step.query, id); err != nil {
 				return err
-			} else if n > 0 {
+			} else if n >= step.more {
 				return tx.must(ctx, qEraseOn, id)
 			}
 		}

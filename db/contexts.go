@@ -113,13 +113,6 @@ var (
 		SELECT 'Context' AS type, x.id, x.name, x.account_id AS owner_id, x.removed_at, x.erase_at FROM contexts x
 		WHERE x.account_id = $1 AND ($2::bigint = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NOT NULL AND x.home_id IS NULL
 			AND ` + unindexed("x.erase_at > now() + interval '1 minute'") + ` ORDER BY x.account_id DESC, x.removed_at DESC LIMIT $3`)
-	// What is not processed yet waits until its context is restored or erased, and stands in nobody's way.
-	qHideDocuments = prepare(`
-		UPDATE documents d SET next_attempt_at = x.erase_at, handed_out = false
-		FROM contexts x WHERE x.id = $1 AND d.context_id = x.id AND ` + unindexed("d.status = 'pending'"))
-	qRestoreDocuments = prepare(`
-		UPDATE documents SET next_attempt_at = now()
-		WHERE context_id = $1 AND ` + unindexed("status IN ('pending', 'processing') AND next_attempt_at > now() + interval '1 hour'"))
 	qBumpContext  = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
 	qBumpDocument = prepare(bump(""))
 )
@@ -207,8 +200,7 @@ func (s *Store) HideContext(ctx context.Context, id int64) error {
 	if err := s.must(ctx, qHideContext, id, HiddenFor.Seconds()); err != nil {
 		return err
 	}
-	_, err := s.exec(ctx, qHideDocuments, id)
-	return err
+	return s.deferNext(ctx, id, 0, true)
 }
 
 // DeletedContexts are a desk's contexts that can be brought back, the one that was deleted last first; at most MaxDeleted.
@@ -223,8 +215,7 @@ func (s *Store) RestoreContext(ctx context.Context, d Desk, id int64) (*Context,
 	if err := s.get(ctx, c, qRestoreContext, d.args(id)...); err != nil {
 		return nil, err
 	}
-	_, err := s.exec(ctx, qRestoreDocuments, id)
-	return c, err
+	return c, s.deferNext(ctx, id, 0, false)
 }
 
 // Account is the edge from a context to its account; nil beyond the scope.

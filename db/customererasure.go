@@ -16,7 +16,6 @@ const (
 	eraseCompanies = 100
 	eraseRows      = 2000
 	eraseOwners    = 200
-	eraseDocuments = 20
 	erasePeople    = 50
 )
 
@@ -39,6 +38,11 @@ func firstOfAccounts(table string) string {
 	return `(SELECT x.id FROM ` + accountsToErase + ` CROSS JOIN LATERAL (SELECT id FROM ` + table + ` WHERE account_id = a.id ORDER BY account_id, id LIMIT ` + strconv.Itoa(eraseOwners) + `) x
 		ORDER BY x.id LIMIT ` + strconv.Itoa(eraseOwners) + `)`
 }
+
+// documentsToErase are the first documents of the companies $1, eraseAtOnce of them: what they have goes before them, too.
+var documentsToErase = `(SELECT e.* FROM ` + firstOfAccounts("contexts") + ` x
+		CROSS JOIN LATERAL (SELECT * FROM documents WHERE context_id = x.id ORDER BY context_id, id LIMIT ` + strconv.Itoa(eraseAtOnce) + `) e
+		ORDER BY e.context_id, e.id LIMIT ` + strconv.Itoa(eraseAtOnce) + `)`
 
 var (
 	// One that lies below another is erased with that.
@@ -79,10 +83,11 @@ var (
 		DELETE FROM agent_revisions WHERE id = ANY (ARRAY(SELECT x.id FROM ` + firstOfAccounts("agents") + ` g
 			CROSS JOIN LATERAL (SELECT id FROM agent_revisions WHERE agent_id = g.id LIMIT $2) x LIMIT $2))`)
 	qEraseAgents = prepare(`DELETE FROM agents WHERE id = ANY (ARRAY` + firstOfAccounts("agents") + `) AND $2::bigint > 0`)
+	qEraseChunks = prepare(eraseChunksOf(documentsToErase, "$2"))
+	qEraseBlocks = prepare(eraseBlocksOf(documentsToErase, "$2"))
 	// The originals go by jobs of their own.
 	qEraseDocuments = prepare(`
-		WITH gone AS MATERIALIZED (SELECT d.id, ` + blobOf + ` AS key FROM ` + firstOfAccounts("contexts") + ` x
-			CROSS JOIN LATERAL (SELECT * FROM documents WHERE context_id = x.id LIMIT $2) d LIMIT $2),
+		WITH gone AS MATERIALIZED (SELECT d.id, ` + blobOf + ` AS key FROM ` + documentsToErase + ` d LIMIT $2),
 		keys AS (INSERT INTO blob_deletions (key) SELECT key FROM gone ON CONFLICT (key) DO NOTHING)
 		DELETE FROM documents WHERE id = ANY (ARRAY(SELECT id FROM gone))`)
 	qEraseQueries = prepare(`
@@ -119,7 +124,9 @@ var eraseSteps = []struct {
 	{qErasePublished, eraseRows},
 	{qEraseRevisions, eraseRows},
 	{qEraseAgents, eraseOwners},
-	{qEraseDocuments, eraseDocuments},
+	{qEraseChunks, eraseChunks},
+	{qEraseBlocks, eraseBlocks},
+	{qEraseDocuments, eraseAtOnce},
 	{qEraseQueries, eraseRows},
 	{qEraseContexts, eraseOwners},
 	{qErasePermissions, eraseRows},

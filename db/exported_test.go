@@ -19,6 +19,7 @@ var notExported = map[string]string{
 	"blob_deletions":        "work under way",
 	"chunks":                "made from the originals",
 	"context_changes":       "tell indexes what they lack",
+	"context_deferrals":     "work under way",
 	"context_queries":       "kept for some days",
 	"context_sizes":         "sums",
 	"customer_exports":      "an export of exports",

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
+	"canopy/internal/access"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/paging"
 )
 
-// farNames are documents of context 5, and contexts and agents of account 5, of which a fifth by name, the last ones, share a word, and some hundred another.
+// farNames are documents of context 5, contexts and agents of account 5, and destinations of company 5, of which a fifth by name, the last ones, share a word, and some hundred another.
 var farNames = []string{
 	`SET session_replication_role = replica`,
 	`INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, branch_id, created_at)
@@ -21,6 +23,7 @@ var farNames = []string{
 	`INSERT INTO contexts (id, account_id, user_id, name, description, caption, embedding_model, share_state)
 		SELECT 50000000 + i, 5, 5, ` + farName + `, '', '', 'canopy-lexical-1', 1 FROM generate_series(1, 15000) i`,
 	`INSERT INTO agents (id, account_id, name, draft) SELECT 50000000 + i, 5, ` + farName + `, '{}'::json FROM generate_series(1, 15000) i`,
+	`INSERT INTO webhook_destinations (id, customer_id, url, name, secret) SELECT 50000000 + i, 5, 'https://x.example', ` + farName + `, 'sealed' FROM generate_series(1, 15000) i`,
 	`RESET session_replication_role`,
 	`VACUUM ANALYZE`,
 }
@@ -31,17 +34,7 @@ const farName = `CASE WHEN i <= 12000 THEN 'Alder ' ELSE 'Zinnia far ' END || i 
 // have it stand.
 func TestFarNames(t *testing.T) {
 	t.Parallel()
-	url := devtest.Database(t, Fingerprint(), Migrate)
-	pool := devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
-	data.begin()
-	data.grow(0, 10)
-	for _, text := range farNames {
-		data.exec(text)
-	}
-	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
-	t.Cleanup(func() { _ = s.Close() })
+	s, pool := farNamed(t)
 	desk := Desk{AccountID: 5}
 	ofDesk := func(ctx context.Context, a Ask) ([]*Document, error) { return s.FindDocuments(ctx, desk, a) }
 	ofContext := func(ctx context.Context, a Ask) ([]*Document, error) {
@@ -79,23 +72,76 @@ func TestFarNames(t *testing.T) {
 				devtest.Check(t, pool.SelectContext(t.Context(), &want,
 					fmt.Sprintf(`SELECT id FROM %s WHERE lower(%s) ~ $1 ORDER BY %s%s, id%s LIMIT 250`, l.table, l.called, by, direction, direction), word))
 				t.Run(fmt.Sprint(l.name, " ", text, " ", order), func(t *testing.T) {
-					const size = 100
-					where := Where{Terms: append(slices.Clone(l.terms), Term{searched, text})}
-					var got []int64
-					for at := (paging.Cursor{}); len(got) < len(want); {
-						ids, places, err := l.read(t.Context(), NewAsk(where, order, paging.NewPage(size, at)))
-						devtest.Check(t, err)
-						if got = append(got, ids[:min(len(ids), size)]...); len(ids) <= size {
-							break
-						}
-						at = paging.Cursor{Order: order, Keys: places[size-1]}
-					}
-					if got = got[:min(len(got), len(want))]; !slices.Equal(got, want) {
+					got := pagesOfFound(t, l.read, Where{Terms: append(slices.Clone(l.terms), Term{searched, text})}, order, len(want))
+					if !slices.Equal(got, want) {
 						t.Errorf("%d rows, %v, want %d, %v", len(got), got, len(want), want)
 					}
 				})
 			}
 		}
+	}
+}
+
+// farNamed is a store with farNames.
+func farNamed(t *testing.T) (*Store, *sqlx.DB) {
+	t.Helper()
+	url := devtest.Database(t, Fingerprint(), Migrate)
+	pool := devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
+	t.Cleanup(func() { _ = pool.Close() })
+	data := planData{t, pool}
+	data.begin()
+	data.grow(0, 10)
+	for _, text := range farNames {
+		data.exec(text)
+	}
+	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
+	t.Cleanup(func() { _ = s.Close() })
+	return s, pool
+}
+
+// TestFarNamesWithin: of the agents and the destinations of a part of the tree, too, what a search finds is found whole and in order, each once, and nothing of others.
+func TestFarNamesWithin(t *testing.T) {
+	t.Parallel()
+	s, pool := farNamed(t)
+	for _, company := range []int64{1, 5, 6} {
+		var place pq.Int64Array
+		devtest.Check(t, pool.GetContext(t.Context(), &place, `SELECT lineage FROM customers WHERE id = $1`, company))
+		scope := access.Lineage(place).Subtree()
+		agents := func(ctx context.Context, a Ask) ([]*Agent, error) { return s.FindAgents(ctx, scope, a) }
+		destinations := func(ctx context.Context, a Ask) ([]*Destination, error) { return s.FindDestinations(ctx, scope, a) }
+		for _, l := range []struct {
+			rows string
+			read func(context.Context, Ask) ([]int64, [][]string, error)
+		}{
+			{"(SELECT g.*, a.customer_id FROM agents g JOIN accounts a ON a.id = g.account_id)", idsOf(agents, func(g *Agent) int64 { return g.ID })},
+			{"webhook_destinations", idsOf(destinations, func(d *Destination) int64 { return d.ID })},
+		} {
+			for text, word := range map[string]string{"zinnia": "zinnia", "zinnai": "zinnia", "quince": "quince", "far quince": "far.*quince", "alder 7": "alder 7"} {
+				for order, direction := range map[string]string{"ID": "", "-ID": " DESC"} {
+					var want []int64
+					devtest.Check(t, pool.SelectContext(t.Context(), &want, fmt.Sprintf(
+						`SELECT x.id FROM %s x JOIN customers c ON c.id = x.customer_id WHERE $2 = ANY (c.lineage) AND lower(x.name) ~ $1 ORDER BY x.id%s LIMIT 250`, l.rows, direction), word, company))
+					got := pagesOfFound(t, l.read, Where{Terms: []Term{{searched, text}}}, order, len(want))
+					if len(want) > 0 != (company != 6) || !slices.Equal(got, want) {
+						t.Errorf("%s within %d, %q by %s: %d rows, %v, want %d, %v", l.rows, company, text, order, len(got), got, len(want), want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// pagesOfFound reads the pages of a list until there are as many rows as are wanted, or no more.
+func pagesOfFound(t *testing.T, read func(context.Context, Ask) ([]int64, [][]string, error), where Where, order string, most int) (got []int64) {
+	t.Helper()
+	const size = 100
+	for at := (paging.Cursor{}); ; {
+		ids, places, err := read(t.Context(), NewAsk(where, order, paging.NewPage(size, at)))
+		devtest.Check(t, err)
+		if got = append(got, ids[:min(len(ids), size)]...); len(ids) <= size || len(got) >= most {
+			return got[:min(len(got), most)]
+		}
+		at = paging.Cursor{Order: order, Keys: places[size-1]}
 	}
 }
 
@@ -128,6 +174,17 @@ func TestFarNamesReadLittle(t *testing.T) {
 		for _, order := range []string{"NAME", "-NAME", "CREATED_AT"} {
 			l.run(t, conn, 10, NewAsk(Where{Terms: []Term{{searched, "zinnia"}}}, order, paging.NewPage(20, paging.Cursor{})), false)
 			l.run(t, conn, 10, NewAsk(Where{}, order, paging.NewPage(20, paging.Cursor{})), false)
+		}
+	}
+	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 6}.Subtree()} {
+		args := []any{scope.From(), scope.To()}
+		for _, l := range []listExample{
+			{name: "agents within", list: Agents, ways: agentsWithin(scope), args: args, most: 12_500},
+			{name: "destinations within", list: Destinations, ways: destinationsWithin(scope), args: args, most: 12_500},
+		} {
+			for _, order := range []string{"ID", "-ID"} {
+				l.run(t, conn, 10, NewAsk(Where{Terms: []Term{{searched, "zinnia"}}}, order, paging.NewPage(20, paging.Cursor{})).Plainly(), false)
+			}
 		}
 	}
 }

@@ -75,12 +75,12 @@ func listExamples() []listExample {
 			listExample{name: "runs " + at, list: Runs, ways: runsWithin(scope), args: args, most: ofEachOwn},
 			listExample{name: "deliveries " + at, list: Deliveries, ways: deliveriesWithin(scope), args: args, most: ofEachOwn},
 			listExample{name: "audit events " + at, list: AuditEvents, ways: eventsWithin(scope), args: args, most: ofEachOwn},
+			listExample{name: "agents " + at, list: Agents, ways: agentsWithin(scope), args: args, most: fromFew, named: true},
+			listExample{name: "destinations " + at, list: Destinations, ways: destinationsWithin(scope), args: args, most: fromFew, named: true},
 		)
 	}
 	desk, ids := Desk{AccountID: 5}.args(), pq.Int64Array{299, 5}
 	all = append(all,
-		listExample{name: "agents searched for", list: Agents, ways: agentsWithin, args: []any{scopeFrom, scopeTo}, most: fromFew, named: true},
-		listExample{name: "destinations searched for", list: Destinations, ways: destinationsWithin, args: []any{scopeFrom, scopeTo}, most: fromFew, named: true},
 		listExample{name: "contexts", list: Contexts, ways: contextsOnDesk, args: desk, most: 2 * fromFew},
 		listExample{name: "documents", list: Documents, ways: documentsOnDesk, args: desk, most: 2 * fromFew},
 	)

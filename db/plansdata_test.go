@@ -212,6 +212,7 @@ var manyRows = []string{
 		FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO context_reprocessings (context_id, after_id, until_id, documents, begun, status, next_at, ended_at)
 		SELECT i, i, i, 1, 1, CASE WHEN i % 100 = 0 THEN 'RUNNING' ELSE 'DONE' END, :begun + i * interval '1 second', CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO context_deferrals (context_id, after_id, turn_at) SELECT i, 0, :begun + i * interval '1 second' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO context_sizes (context_id, size) SELECT i, 1000 FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO context_changes (context_id, version, document_id) SELECT i, 1, i FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO chunks (id, document_id, revision, position, content, overlap_bytes, tokens, sparse)

@@ -158,6 +158,8 @@ var examples = map[query]example{
 	qErasePublished:    few("{299}", 10),
 	qEraseRevisions:    few("{50000299}", 10),
 	qEraseAgents:       few("{50000299}", 10),
+	qEraseChunks:       few("{299}", 10),
+	qEraseBlocks:       few("{299}", 10),
 	qEraseDocuments:    few("{299}", 10),
 	qEraseQueries:      few("{299}", 10),
 	qEraseContexts:     few("{299}", 10),
@@ -221,8 +223,6 @@ var examples = map[query]example{
 	qContextIsLarge:    few(299),
 	qHideContext:       few(299, 0),
 	qRestoreContext:    few(299, 0, 299),
-	qHideDocuments:     whole("it looks at the documents of a context", 299),
-	qRestoreDocuments:  whole("it looks at the documents of a context", 299),
 	qHoldHidden:        few(),
 	qDeletedContexts:   few(299, 0, 20),
 
@@ -240,10 +240,21 @@ var examples = map[query]example{
 	qDeletedDocuments: few("{299,5}", 20),
 
 	// documents.go, processed
-	qEraseFirst: few(299),
-	qEraseAsked: few(299),
-	qEraseOn:    few(299),
-	qReprocess:  few(299),
+	qEraseFirstChunks: few(299),
+	qEraseFirstBlocks: few(299),
+	qEraseFirst:       few(299),
+	qEraseAsked:       few(299),
+	qEraseOn:          few(299),
+	qReprocess:        few(299),
+
+	// deferring.go
+	qHoldDeferred:    few(),
+	qDeferralWork:    few(299),
+	qNextUnprocessed: few(299, 0, 10),
+	qDeferDocuments:  few(299, "{299}"),
+	qRecallDocuments: few(299, "{299}"),
+	qDeferOn:         few(299, 299),
+	qEndDeferral:     few(299),
 
 	// reprocessing.go
 	qStartReprocessing:  few(299),
@@ -503,8 +514,8 @@ var examples = map[query]example{
 	qDocumentLate:         few(201, 0, 60, "x", 1),
 	qTwin:                 few(298, 299),
 	qTwinAtWork:           few(298, 299),
-	qCopyChunks:           few(201, 0, 299, 1),
-	qCopyBlocks:           few(201, 0, 299, 1),
+	qCopyChunks:           few(201, 0, 299, 1, 0, 10),
+	qCopyBlocks:           few(201, 0, 299, 1, 0, 10),
 
 	// regions.go
 	qRegions:          few(),

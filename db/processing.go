@@ -88,17 +88,18 @@ var (
 		WHERE o.id = $1 AND d.model = o.model AND d.format = o.format AND d.chunk_size = o.chunk_size AND d.overlap = o.overlap`
 	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, d.warnings, x.dimensions` + twin + ` AND d.status = 'ready' AND d.reader = o.reader ORDER BY d.id LIMIT 1`)
 	qTwinAtWork = prepare(`SELECT EXISTS (SELECT 1` + twin + ` AND d.status IN ('pending', 'processing') AND d.id < o.id AND d.faults = 0)`)
+	// A part of a twin's chunks, those at the positions from $5 to before $6, and the blocks that begin there.
 	qCopyChunks = prepare(`
 		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number, places)
 		SELECT d.id, d.revision, k.position, k.content, k.overlap_bytes, k.tokens, k.page, k.heading, k.row_number, k.places
-		FROM documents d JOIN chunks k ON k.document_id = $3 AND k.revision = $4
+		FROM documents d JOIN chunks k ON k.document_id = $3 AND k.revision = $4 AND k.position >= $5 AND k.position < $6
 		WHERE d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status = 'processing'") + `
 		ON CONFLICT ON CONSTRAINT chunks_once DO NOTHING`)
 	// The vectors are the same; the ids of their chunks are not.
 	qCopyBlocks = prepare(`
 		INSERT INTO vector_blocks (document_id, revision, dense, first, chunks, block)
 		SELECT d.id, d.revision, b.dense, b.first, ` + idsOfChunks("b.first", "b.first + length(b.chunks) / 8") + `, b.block
-		FROM documents d JOIN vector_blocks b ON b.document_id = $3 AND b.revision = $4
+		FROM documents d JOIN vector_blocks b ON b.document_id = $3 AND b.revision = $4 AND b.first >= $5 AND b.first < $6
 		WHERE d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status = 'processing'") + `
 		ON CONFLICT DO NOTHING`)
 )
@@ -217,12 +218,12 @@ func (s *Store) TwinAtWork(ctx context.Context, w *DocumentWork) (busy bool, err
 // changed, or a part was here already.
 func (s *Store) CopyChunks(ctx context.Context, w *DocumentWork, t *Twin) (copied bool, err error) {
 	err = s.Tx(ctx, func(tx *Store) error {
-		n, err := tx.exec(ctx, qCopyChunks, w.ID, w.Attempts, t.ID, t.Revision)
+		n, err := tx.copyParts(ctx, qCopyChunks, w, t)
 		if err == nil && n != int64(t.Chunks) {
 			err = errOtherTwin
 		}
 		if err == nil {
-			_, err = tx.exec(ctx, qCopyBlocks, w.ID, w.Attempts, t.ID, t.Revision)
+			_, err = tx.copyParts(ctx, qCopyBlocks, w, t)
 		}
 		return err
 	})
@@ -230,6 +231,21 @@ func (s *Store) CopyChunks(ctx context.Context, w *DocumentWork, t *Twin) (copie
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// copyAtOnce is how many positions of a twin are copied in one statement: none takes long, however many it has.
+const copyAtOnce = 2000
+
+// copyParts copies what a twin has at all its positions, and counts the rows.
+func (s *Store) copyParts(ctx context.Context, q query, w *DocumentWork, t *Twin) (rows int64, err error) {
+	for first := 0; first < t.Chunks; first += copyAtOnce {
+		n, err := s.exec(ctx, q, w.ID, w.Attempts, t.ID, t.Revision, first, first+copyAtOnce)
+		if err != nil {
+			return 0, err
+		}
+		rows += n
+	}
+	return rows, nil
 }
 
 // errOtherTwin undoes a copy.

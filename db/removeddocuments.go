@@ -1,6 +1,9 @@
 package db
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // A removed document that can be brought back lies in a context of its own, that was removed from the start and whose home is the context
 // that it comes from. Nothing that reads contexts finds it there.
@@ -52,8 +55,13 @@ func (c *Context) DeletedDocuments(ctx context.Context, s *Store) ([]*Deleted, e
 // HideDocument takes a document out of its context, where RestoreDocument can bring it back within HiddenFor; EraseContexts takes it away
 // then. It counts until it is gone.
 func (s *Store) HideDocument(ctx context.Context, d *Document) error {
+	return s.takeOut(ctx, d, HiddenFor)
+}
+
+// takeOut takes a document to a context of its own, which is erased after a time.
+func (s *Store) takeOut(ctx context.Context, d *Document, keep time.Duration) error {
 	var kept int64
-	if err := s.get(ctx, &kept, qKeepRemoved, d.ContextID, HiddenFor.Seconds()); err != nil {
+	if err := s.get(ctx, &kept, qKeepRemoved, d.ContextID, keep.Seconds()); err != nil {
 		return err
 	}
 	if err := s.moveDocument(ctx, d, d.ContextID, -d.Size); err != nil {
@@ -62,8 +70,7 @@ func (s *Store) HideDocument(ctx context.Context, d *Document) error {
 	if err := s.must(ctx, qTakeDocument, d.ID, kept); err != nil {
 		return err
 	}
-	_, err := s.exec(ctx, qHideDocuments, kept)
-	return err
+	return s.deferNext(ctx, kept, 0, true)
 }
 
 // moveDocument has a context know that a document has come or gone, with its size.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"canopy/internal/access"
 	"canopy/internal/words"
 )
 
@@ -358,11 +359,11 @@ func (f searching) unlessVeryCommon(s *statement, ids string) way {
 // farther walks a list for longer: for longest where what fits is common, as the index would read all that has a word, wherever that is. Where it reads no more of
 // that than it may, the glance was enough.
 func (f searching) farther(s *statement) way {
-	if f.spread == nil || f.inLimbs() {
+	if f.spread == nil {
 		return s.soon(*f.walk, aWalk, f.from)
 	}
 	rows, instead := "CASE WHEN "+isCommon+" THEN "+strconv.Itoa(found)+" ELSE "+strconv.Itoa(aWalk)+" END", "false"
-	if f.others {
+	if f.others || f.inLimbs() {
 		rows, instead = strconv.Itoa(aWalk), isCommon
 	}
 	coming, last := s.coming(*f.walk, rows)
@@ -385,13 +386,27 @@ func (s *statement) metAmong(coming, last, open string) string {
 	return "(SELECT x.* FROM (SELECT x.*, row_number() OVER () AS nth FROM (" + coming + ") x) x WHERE (x.fits OR " + last + ") AND " + open + " LIMIT " + s.rows + ") x OFFSET 0"
 }
 
-// namedOrSearched are the ways to rows that a filter names by their ids, or else searches for.
-func namedOrSearched(s *statement, terms []Term, f searching) []way {
+// namedOrSearched are the ways to rows of companies that a filter names by their ids, or else searches for. In the order of their ids all are walked; own is the way of those
+// of a few companies.
+func namedOrSearched(s *statement, scope access.Scope, terms []Term, f searching, walk, own way) []way {
 	if ids, given := value(terms, "ids"); given {
 		return []way{named("unnest("+s.arg(ids, "bigint[]")+") n(id)"+f.from, f.held...)}
 	}
+	if !s.ordersBy(s.list.id) {
+		list, _ := f.ways(s, terms)
+		return list
+	}
+	if f.walk, f.spread, f.whole = &walk, &walk, scope.Whole(); f.whole {
+		list, _ := f.ways(s, terms)
+		return list
+	}
+	own.each = "(SELECT * FROM customers c WHERE " + inScope + " ORDER BY c.lineage OFFSET 0) c"
+	own.size = own.each + " LEFT JOIN LATERAL (SELECT FROM " + own.from + clause(own.where) + " OFFSET 0) x ON true" // companies that have none count, too
+	few := own
+	few.most = aHandful
+	f.few = []way{few}
 	list, _ := f.ways(s, terms)
-	return list
+	return slices.Insert(list, len(list)-1, own) // what the index finds may be others'
 }
 
 // beginning are the conditions of names that begin as a text does, without regard to case.

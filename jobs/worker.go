@@ -96,6 +96,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	running.Go(func() { w.tellLimits(ctx) })
 	running.Go(func() { w.eraseDeleted(ctx) })
 	running.Go(func() { w.reprocessContexts(ctx) })
+	running.Go(func() { w.deferDocuments(ctx) })
 	if w.Copies != nil {
 		running.Go(func() { w.keepCopies(ctx) })
 	}

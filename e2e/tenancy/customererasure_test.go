@@ -215,8 +215,9 @@ func TestCompaniesAreErased(t *testing.T) {
 var notFurnished = map[string]string{
 	"app_instances": "the platform's own", "applications": "the platform's own", "default_limits": "the platform's own", "regions": "the platform's own",
 	"sealing_keys": "the platform's own", "signing_keys": "the platform's own", "blob_deletions": "what is deleted",
-	"used_states":    "of a few minutes",
-	"delivery_holds": "only while a worker finds a day full",
-	"delivery_look":  "the platform's own",
-	"email_changes":  "a person's: TestEraseUser", "recovery_codes": "a person's: TestEraseUser", "passkeys": "a person's: TestPasskeysOfWhoIsGone",
+	"used_states":       "of a few minutes",
+	"delivery_holds":    "only while a worker finds a day full",
+	"context_deferrals": "only while a worker sees to many documents",
+	"delivery_look":     "the platform's own",
+	"email_changes":     "a person's: TestEraseUser", "recovery_codes": "a person's: TestEraseUser", "passkeys": "a person's: TestPasskeysOfWhoIsGone",
 }
