@@ -86,7 +86,6 @@ var places = map[string]placeOfTable{
 	"context_deferrals":     {kind: data, by: "context_id"},
 	"context_queries":       {kind: data, by: "context_id"},
 	"context_reprocessings": {kind: data, by: "context_id"},
-	"context_deferrals":     {kind: data, by: "context_id"},
 	"context_sizes":         {kind: data, by: "context_id"},
 	"contexts":              {kind: data, by: "account_id"},
 	"customer_exports":      {kind: data, by: "customer_id"},
