@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Bi6AAPTi.js";import{i as t}from"./keys.gql-cELYmK1h.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

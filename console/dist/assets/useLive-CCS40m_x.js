@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-bjxdvR9I.js";import{c as t}from"./webhooks.gql-CAOFv4qH.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};
