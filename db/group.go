@@ -131,8 +131,9 @@ func (e *edge[P, A, K, V]) have(r sibling, args A, values map[K]V) {
 }
 
 func distinct[P any, K comparable](rows []*P, key func(*P) K) []K {
-	seen := make(map[K]struct{}, len(rows))
-	keys := make([]K, 0, len(rows))
+	const some = 64 // many rows mostly lead to few others
+	seen := make(map[K]struct{}, min(len(rows), some))
+	keys := make([]K, 0, min(len(rows), some))
 	for _, r := range rows {
 		k := key(r)
 		if _, dup := seen[k]; !dup {

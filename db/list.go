@@ -32,6 +32,9 @@ type List struct {
 	once sync.Once
 	// columns and tables read the rows, once found: tables join them to f.id.
 	columns, tables string
+	// several, where a list has it, joins several rows m to f.id, of which tables are joined to the one that comes first in the order of first: to put those of
+	// all rows of a page in order at once takes half of what it takes one row after the other.
+	several, first string
 	// carried, where all ways have it, is handed on with what is found; handed then takes the place of tables, and reads nothing twice.
 	carried, handed string
 }
@@ -622,10 +625,27 @@ func (s *statement) shown(begin, found, via string) string {
 	if s.carries {
 		tables = s.list.handed
 	}
+	name := func(i int) string { return "f." + s.column(i) }
+	from := begin + "(" + found + ") f"
+	if s.list.several != "" {
+		from, via = s.firstOf(from+s.list.several, via, name)
+	}
 	if via != "" {
 		text += ", " + via + " AS found_from"
 	}
-	return text + " FROM " + begin + "(" + found + ") f" + tables + s.orderBy(via, func(i int) string { return "f." + s.column(i) })
+	return text + " FROM " + from + tables + s.orderBy(via, name)
+}
+
+// firstOf chooses the first of several rows m for each that was found, and gives the name of what these hang from.
+func (s *statement) firstOf(from, via string, name func(int) string) (chosen, owner string) {
+	columns, by := "f.*, m.*", make([]string, len(s.keys))
+	for i := range by {
+		by[i] = name(i)
+	}
+	if via != "" {
+		columns, by, owner = via+" AS owner, "+columns, append([]string{via}, by...), "f.owner"
+	}
+	return "(SELECT DISTINCT ON (" + strings.Join(by, ", ") + ") " + columns + " FROM " + from + s.orderBy(via, name) + ", " + s.list.first + ") f", owner
 }
 
 // place is the place of a row that was found. An id alone needs no array of texts, which takes both sides longer than other columns.

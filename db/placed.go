@@ -19,12 +19,13 @@ type placed struct {
 	AboveStatus  pq.StringArray `db:"above_status"`
 }
 
-// Those above are sorted once, and not for each of their columns.
+// Those above are sorted once, and not for each of their columns: by what no index has in order, which else is read from end to end by a plan that was
+// made when there were few companies.
 var qPlacedCustomers = prepare(`
 	SELECT ` + customerColumns + `, ` + nested[Region]("r", "region") + `, above.names AS above_names, above.regions AS above_regions, above.status AS above_status` +
 	eachByID("customers", "c") + joinByID("regions", "r", "c.region_id") + `CROSS JOIN LATERAL (
 		SELECT array_agg(a.name) AS names, array_agg(a.region_id) AS regions, array_agg(a.status) AS status
-		FROM (SELECT name, region_id, status FROM customers WHERE id = ANY (c.lineage[1:c.level]) ORDER BY level) a) above
+		FROM (SELECT name, region_id, status FROM customers WHERE id = ANY (c.lineage[1:c.level]) ORDER BY level + 0) a) above
 	WHERE ` + withinScope)
 
 // placing is one company that is asked for; found is nil where there is none within the scope.

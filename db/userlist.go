@@ -35,7 +35,10 @@ var Users = &List{
 	},
 	otherwise: "ID",
 	columns:   userColumns,
-	tables:    ` CROSS JOIN LATERAL (` + seen("f.id") + `) u`,
+	several: ` CROSS JOIN LATERAL (SELECT user_id, customer_id, email, first_name, last_name, created_at, accepted_at, row_version
+		FROM memberships m WHERE m.user_id = f.id AND ` + memberInScope + ` OFFSET 0) m`,
+	first:  seenFirst,
+	tables: joinByID("users", "o", "f.user_id") + `CROSS JOIN LATERAL (SELECT ` + seenColumns("f") + `) u`,
 }
 
 // usesWithin are the permissions p of user s within the scope.

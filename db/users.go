@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"canopy/internal/access"
@@ -42,19 +43,27 @@ type Person struct {
 
 var userColumns = sent[User]("u")
 
-// seen selects the user of an id as it is known within the scope; no row where no company in it has the user. Whatever
-// lists, filters or orders users for somebody does so by these columns.
-func seen(id string) string {
-	return `
-		SELECT o.id, CASE WHEN m.accepted_at IS NULL THEN m.email ELSE o.email END AS email,
+// seenColumns are the columns of the user o as a membership knows it.
+func seenColumns(membership string) string {
+	return strings.ReplaceAll(`o.id, CASE WHEN m.accepted_at IS NULL THEN m.email ELSE o.email END AS email,
 			CASE WHEN m.accepted_at IS NULL THEN m.first_name ELSE o.first_name END AS first_name,
 			CASE WHEN m.accepted_at IS NULL THEN m.last_name ELSE o.last_name END AS last_name,
 			CASE WHEN m.accepted_at IS NULL THEN m.created_at ELSE o.created_at END AS created_at,
 			m.accepted_at IS NOT NULL AND o.password_hash IS NOT NULL AS has_password,
 			CASE WHEN m.accepted_at IS NULL THEN 'none' ELSE o.otp_method END AS otp_method,
-			m.row_version + CASE WHEN m.accepted_at IS NULL THEN 0 ELSE o.row_version END AS row_version
+			m.row_version + CASE WHEN m.accepted_at IS NULL THEN 0 ELSE o.row_version END AS row_version`, "m.", membership+".")
+}
+
+// seenFirst is the order of a user's memberships m within a scope, by the first of which the user is seen.
+const seenFirst = `m.accepted_at IS NULL, m.created_at, m.customer_id`
+
+// seen selects the user of an id as it is known within the scope; no row where no company in it has the user. Whatever
+// lists, filters or orders users for somebody does so by these columns.
+func seen(id string) string {
+	return `
+		SELECT ` + seenColumns("m") + `
 		FROM memberships m JOIN users o ON o.id = m.user_id WHERE m.user_id = ` + id + ` AND ` + memberInScope + `
-		ORDER BY m.accepted_at IS NULL, m.created_at, m.customer_id LIMIT 1`
+		ORDER BY ` + seenFirst + ` LIMIT 1`
 }
 
 const personColumns = `u.id, u.password_hash IS NOT NULL AS has_password`

@@ -61,7 +61,7 @@ func openEvents(w http.ResponseWriter) eventStream {
 
 // next sends a result, which goes on one line: in JSON a line break is nothing but space.
 func (s eventStream) next(resp *graphql.Response) bool {
-	body, _ := encode(resp)
+	body, _ := encode(nil, resp)
 	return s.Send("next", strings.ReplaceAll(string(body), "\n", " "))
 }
 

@@ -160,7 +160,7 @@ func (s *socket) next(op *operation, resp *graphql.Response) {
 	open := s.open[op.id] == op
 	s.mu.Unlock()
 	if open {
-		body, _ := encode(resp)
+		body, _ := encode(nil, resp)
 		s.send(message{ID: op.id, Type: typeNext, Payload: body})
 	}
 }

@@ -268,6 +268,6 @@ func lastWords(ctx context.Context, id string, c closing) message {
 	if !c.resumed {
 		return message{ID: id, Type: typeError, Payload: errorsJSON(errs)}
 	}
-	body, _ := encode(&graphql.Response{Errors: errs})
+	body, _ := encode(nil, &graphql.Response{Errors: errs})
 	return message{ID: id, Type: typeNext, Payload: body}
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -20,6 +21,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"canopy/graph/inorder"
 	"canopy/internal/intake"
 	"canopy/internal/problem"
 )
@@ -57,7 +59,8 @@ func head(w http.ResponseWriter, p *problem.Error) {
 }
 
 func write(w http.ResponseWriter, media string, status int, resp *graphql.Response) {
-	body, ok := encode(resp)
+	room := rooms.Get().(*[]byte)
+	body, ok := encode((*room)[:0], resp)
 	if !ok {
 		status = http.StatusInternalServerError
 	}
@@ -65,17 +68,25 @@ func write(w http.ResponseWriter, media string, status int, resp *graphql.Respon
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client has gone, if anything
+	if cap(body) <= inorder.MostKept {
+		*room = body
+		rooms.Put(room)
+	}
 }
+
+// rooms are the memory that answers are put together in, used again for the next one.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // unspeakable stands for an answer that is no JSON.
 var unspeakable = []byte(`{"errors":[{"message":"internal server error","extensions":{"code":"INTERNAL"}}]}`)
 
-// encode writes an answer. The data is JSON already, and long: it is taken as it is. A request that
+// encode appends an answer. The data is JSON already, and long: it is taken as it is. A request that
 // was refused before it ran has no data, not even null. false: the answer is an internal error.
-func encode(resp *graphql.Response) ([]byte, bool) {
-	body := append(make([]byte, 0, len(resp.Data)+512), '{')
+func encode(to []byte, resp *graphql.Response) ([]byte, bool) {
+	begin := len(to)
+	body := append(slices.Grow(to, len(resp.Data)+512), '{')
 	member := func(name string, value []byte) {
-		if len(body) > 1 {
+		if len(body) > begin+1 {
 			body = append(body, ',')
 		}
 		body = append(append(append(append(body, '"'), name...), '"', ':'), value...)
@@ -83,7 +94,7 @@ func encode(resp *graphql.Response) ([]byte, bool) {
 	if len(resp.Errors) > 0 {
 		value, err := json.Marshal(resp.Errors)
 		if err != nil {
-			return unspeakable, false
+			return append(body[:begin], unspeakable...), false
 		}
 		member("errors", value)
 	}
@@ -93,7 +104,7 @@ func encode(resp *graphql.Response) ([]byte, bool) {
 	if len(resp.Extensions) > 0 {
 		value, err := json.Marshal(resp.Extensions)
 		if err != nil {
-			return unspeakable, false
+			return append(body[:begin], unspeakable...), false
 		}
 		member("extensions", value)
 	}

@@ -193,7 +193,7 @@ func (a *api) user(ctx context.Context, u *db.User) (user, error) {
 			}
 			permissions = append(permissions, shaped)
 		}
-		if after = page.PageInfo.EndCursor(); !page.PageInfo.HasNextPage {
+		if after = page.PageInfo().EndCursor(); !page.PageInfo().HasNextPage {
 			return userOf(u, last, permissions), nil
 		}
 	}

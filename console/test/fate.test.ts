@@ -68,6 +68,27 @@ test("delete a company, after what will be lost was shown, and take it back", as
   await page.getByRole("treeitem", { name: "Coral Logistics" }).waitFor();
 });
 
+test("what is left of a company is shown while it is erased", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/companies");
+  const panel = await at(page, "Coral Logistics");
+  // The time in which it can be restored is over, as the platform tells it, and workers have not come to it yet.
+  await page.route("**/graphql", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, body: (await answer.text()).replace(/"eraseAt":"[^"]*"/g, '"eraseAt":"2020-01-01T00:00:00Z"') });
+  });
+  await panel.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete Coral Logistics?" });
+  await dialog.getByLabel("Type Coral Logistics to go on").fill("Coral Logistics");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  const left = panel.getByRole("status").filter({ hasText: "It is being erased" });
+  await left.getByText("Companies below: 3").waitFor();
+  assert.equal(await panel.getByRole("button", { name: "Restore" }).count(), 0);
+  await accessible(page, "erased");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await left.waitFor({ state: "detached" });
+});
+
 test("move a company, after what changes was shown", async (t) => {
   const page = await open(t);
   await signIn(page, ada, "/console/companies");

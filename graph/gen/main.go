@@ -139,13 +139,15 @@ func (inOrder) GenerateCode(data *codegen.Data) error { //nolint:unparam // a pl
 }
 
 // patches are what gqlgen has no settings for: the goroutines of lists, how fields are resolved that no extension looks
-// at, and how subscriptions are.
+// at, how subscriptions are, and the memory that answers are written to.
 var patches = map[string]string{
 	"graphql.ResolveField(":                                    "inorder.ResolveField(",
 	"type executionContext struct {\n":                         "type executionContext struct {\n\tshapes inorder.Shapes\n",
 	"graphql.NewFieldSet(fields)":                              "inorder.NewFieldSet(shape)",
 	"graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, ": "inorder.MarshalSlice(ctx, len(v), ",
 	"graphql.ResolveFieldStream(":                              "live.ResolveField(",
+	"var buf bytes.Buffer\n\t\t\tdata.MarshalGQL(&buf)\n\t\t\tresponse.Data = buf.Bytes()":                             "response.Data = inorder.Written(data)",
+	"var buf bytes.Buffer\n\t\t\tdata.MarshalGQL(&buf)\n\n\t\t\treturn &graphql.Response{\n\t\t\t\tData: buf.Bytes(),": "return &graphql.Response{\n\t\t\t\tData: inorder.Written(data),",
 }
 
 // dropped is what only extensions and directives would ask for: which fields a field has below it, and what reads inputs, which

@@ -486,9 +486,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 					return nil
 				}
 			}
-			var buf bytes.Buffer
-			data.MarshalGQL(&buf)
-			response.Data = buf.Bytes()
+			response.Data = inorder.Written(data)
 			if atomic.LoadInt32(&ec.Deferred) > 0 {
 				hasNext := atomic.LoadInt32(&ec.PendingDeferred) > 0
 				response.HasNext = &hasNext
@@ -503,11 +501,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			}
 			first = false
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
-			var buf bytes.Buffer
-			data.MarshalGQL(&buf)
-
 			return &graphql.Response{
-				Data: buf.Bytes(),
+				Data: inorder.Written(data),
 			}
 		}
 	case ast.Subscription:
@@ -9090,9 +9085,9 @@ func (ec *executionContext) _AccountConnection_edges(ctx context.Context, field 
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "AccountConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "AccountConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Account]) graphql.Marshaler {
@@ -9126,13 +9121,13 @@ func (ec *executionContext) _AccountConnection_pageInfo(ctx context.Context, fie
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "AccountConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "AccountConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -9372,9 +9367,9 @@ func (ec *executionContext) _AgentConnection_edges(ctx context.Context, field gr
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "AgentConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "AgentConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Agent]) graphql.Marshaler {
@@ -9408,13 +9403,13 @@ func (ec *executionContext) _AgentConnection_pageInfo(ctx context.Context, field
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "AgentConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "AgentConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -9532,9 +9527,9 @@ func (ec *executionContext) _AgentRevisionConnection_edges(ctx context.Context, 
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "AgentRevisionConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "AgentRevisionConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Revision]) graphql.Marshaler {
@@ -9568,13 +9563,13 @@ func (ec *executionContext) _AgentRevisionConnection_pageInfo(ctx context.Contex
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "AgentRevisionConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "AgentRevisionConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -9840,9 +9835,9 @@ func (ec *executionContext) _ApiKeyConnection_edges(ctx context.Context, field g
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "ApiKeyConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "ApiKeyConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.APIKey]) graphql.Marshaler {
@@ -9876,13 +9871,13 @@ func (ec *executionContext) _ApiKeyConnection_pageInfo(ctx context.Context, fiel
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "ApiKeyConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "ApiKeyConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -10089,9 +10084,9 @@ func (ec *executionContext) _AuditEventConnection_edges(ctx context.Context, fie
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "AuditEventConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "AuditEventConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.AuditEvent]) graphql.Marshaler {
@@ -10125,13 +10120,13 @@ func (ec *executionContext) _AuditEventConnection_pageInfo(ctx context.Context, 
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "AuditEventConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "AuditEventConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -10470,9 +10465,9 @@ func (ec *executionContext) _ChunkConnection_edges(ctx context.Context, field gr
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "ChunkConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "ChunkConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Chunk]) graphql.Marshaler {
@@ -10506,13 +10501,13 @@ func (ec *executionContext) _ChunkConnection_pageInfo(ctx context.Context, field
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "ChunkConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "ChunkConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -10973,9 +10968,9 @@ func (ec *executionContext) _ContextConnection_edges(ctx context.Context, field 
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "ContextConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "ContextConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Context]) graphql.Marshaler {
@@ -11009,13 +11004,13 @@ func (ec *executionContext) _ContextConnection_pageInfo(ctx context.Context, fie
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "ContextConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "ContextConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -11141,9 +11136,9 @@ func (ec *executionContext) _ContextQueryConnection_edges(ctx context.Context, f
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "ContextQueryConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "ContextQueryConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.ContextQuery]) graphql.Marshaler {
@@ -11177,13 +11172,13 @@ func (ec *executionContext) _ContextQueryConnection_pageInfo(ctx context.Context
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "ContextQueryConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "ContextQueryConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -12472,9 +12467,9 @@ func (ec *executionContext) _CustomerConnection_edges(ctx context.Context, field
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "CustomerConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "CustomerConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Customer]) graphql.Marshaler {
@@ -12508,13 +12503,13 @@ func (ec *executionContext) _CustomerConnection_pageInfo(ctx context.Context, fi
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "CustomerConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "CustomerConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13261,9 +13256,9 @@ func (ec *executionContext) _DocumentConnection_edges(ctx context.Context, field
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "DocumentConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "DocumentConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Document]) graphql.Marshaler {
@@ -13297,13 +13292,13 @@ func (ec *executionContext) _DocumentConnection_pageInfo(ctx context.Context, fi
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "DocumentConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "DocumentConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18330,9 +18325,9 @@ func (ec *executionContext) _PermissionConnection_edges(ctx context.Context, fie
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "PermissionConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "PermissionConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Permission]) graphql.Marshaler {
@@ -18366,13 +18361,13 @@ func (ec *executionContext) _PermissionConnection_pageInfo(ctx context.Context, 
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "PermissionConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "PermissionConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20728,9 +20723,9 @@ func (ec *executionContext) _RunConnection_edges(ctx context.Context, field grap
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "RunConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "RunConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Run]) graphql.Marshaler {
@@ -20764,13 +20759,13 @@ func (ec *executionContext) _RunConnection_pageInfo(ctx context.Context, field g
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "RunConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "RunConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21977,9 +21972,9 @@ func (ec *executionContext) _UserConnection_edges(ctx context.Context, field gra
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "UserConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "UserConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.User]) graphql.Marshaler {
@@ -22013,13 +22008,13 @@ func (ec *executionContext) _UserConnection_pageInfo(ctx context.Context, field 
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "UserConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "UserConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22326,9 +22321,9 @@ func (ec *executionContext) _WebhookDeliveryConnection_edges(ctx context.Context
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "WebhookDeliveryConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "WebhookDeliveryConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Delivery]) graphql.Marshaler {
@@ -22362,13 +22357,13 @@ func (ec *executionContext) _WebhookDeliveryConnection_pageInfo(ctx context.Cont
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "WebhookDeliveryConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "WebhookDeliveryConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22572,9 +22567,9 @@ func (ec *executionContext) _WebhookDestinationConnection_edges(ctx context.Cont
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "WebhookDestinationConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "WebhookDestinationConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Destination]) graphql.Marshaler {
@@ -22608,13 +22603,13 @@ func (ec *executionContext) _WebhookDestinationConnection_pageInfo(ctx context.C
 		ctx,
 		ec.OperationContext,
 		field,
-		graphql.FieldContext{Object: "WebhookDestinationConnection", Field: field, IsMethod: false, IsResolver: false},
+		graphql.FieldContext{Object: "WebhookDestinationConnection", Field: field, IsMethod: true, IsResolver: false},
 		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
+			return obj.PageInfo(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -40749,8 +40744,14 @@ func (ec *executionContext) marshalNOperations2ᚖcanopyᚋresolversᚐOperation
 	return ec._Operations(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
-	return ec._PageInfo(ctx, sel, &v)
+func (ec *executionContext) marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PageInfo(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPassage2canopyᚋsearchᚐPassage(ctx context.Context, sel ast.SelectionSet, v search.Passage) graphql.Marshaler {

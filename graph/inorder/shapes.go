@@ -254,3 +254,22 @@ type written []byte
 
 // MarshalGQL implements graphql.Marshaler.
 func (b written) MarshalGQL(w io.Writer) { _, _ = w.Write(b) }
+
+// MostKept is how much memory for answers is kept for later ones, in one piece.
+const MostKept = 1 << 20
+
+// buffers are what answers are written to: a long one would be written anew each time that a buffer of its own has to grow.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// Written gives what an answer is written as.
+func Written(answer graphql.Marshaler) []byte {
+	b := buffers.Get().(*bytes.Buffer)
+	answer.MarshalGQL(b)
+	if b.Cap() > MostKept {
+		return b.Bytes()
+	}
+	body := bytes.Clone(b.Bytes())
+	b.Reset()
+	buffers.Put(b)
+	return body
+}

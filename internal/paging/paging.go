@@ -188,6 +188,7 @@ func Trim[T any](p Page, rows []T) (of []T, more bool) {
 		rows = rows[:p.Size]
 	}
 	if p.Backward {
+		rows = slices.Clone(rows) // who asks for the same twice is given the same rows
 		slices.Reverse(rows)
 	}
 	return rows, more

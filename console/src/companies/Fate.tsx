@@ -3,12 +3,13 @@ import { IconArrowsMove, IconPlayerPause, IconPlayerPlay, IconRestore, IconTrash
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
+import { useKept } from "../graph/useKept";
 import { useText } from "../text";
 import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
-import { DeleteCompany, RestoreCompany, ResumeCompany, SuspendCompany, WhatIsBelow } from "./companies.gql";
+import { DeleteCompany, RestoreCompany, ResumeCompany, SuspendCompany, WhatIsBelow, type WhatIsBelowResult } from "./companies.gql";
 import type { Whole } from "./company";
 import { stock } from "./place";
 
@@ -22,7 +23,7 @@ export function Fate({ company }: { company: Whole }) {
   const { id, name, status, eraseAt } = company;
   const close = () => setOpen(undefined);
   if (status === "DELETED") {
-    return (
+    return eraseAt && Date.parse(eraseAt) <= Date.now() ? <Erased id={id} /> : (
       <Alert color="red">
         <Stack gap="xs" align="start">
           {eraseAt && <Text size="sm">{text.companies.eraseAt(format.relative(eraseAt))}</Text>}
@@ -53,6 +54,38 @@ export function Fate({ company }: { company: Whole }) {
       {open === "suspend" && <Suspend company={company} close={close} />}
       {open === "delete" && <Delete company={company} close={close} />}
     </Group>
+  );
+}
+
+/** Tells what is left of a company that is being erased, which can take long. */
+function Erased({ id }: { id: string }) {
+  const { text } = useText();
+  const { data, error, again } = useKept(WhatIsBelow, { id });
+  if (data && !data.customer) return <Alert color="red">{text.companies.erased}</Alert>;
+  return (
+    <Alert color="red">
+      <Stack gap="xs" role="status">
+        <Text size="sm">{text.companies.erasing}</Text>
+        <Problem error={error} again={again} />
+        <Stock usage={data?.customer?.usage} />
+      </Stack>
+    </Alert>
+  );
+}
+
+/** What a company has, with everything below it, that is not counted by the day. */
+function Stock({ usage }: { usage: NonNullable<WhatIsBelowResult["customer"]>["usage"] | undefined }) {
+  const { text, format } = useText();
+  const has = usage?.filter(({ name, used }) => used > 0 && stock(name));
+  return (
+    <>
+      {has?.length === 0 && <Text size="sm">{text.companies.deleteNothing}</Text>}
+      <List size="sm">
+        {has?.map(({ name, used }) => (
+          <List.Item key={name}>{text.companies.limits[name]}: {name === "STORAGE_BYTES" ? format.bytes(used) : format.number(used)}</List.Item>
+        ))}
+      </List>
+    </>
   );
 }
 
@@ -89,7 +122,7 @@ function Suspend({ company: { id, name }, close }: Asked) {
 
 /** Says what will be lost, and asks for the name, as everything below goes along. */
 function Delete({ company: { id, name }, close }: Asked) {
-  const { text, format } = useText();
+  const { text } = useText();
   const { offer } = useNotices();
   const { data, error, again } = useAsk(WhatIsBelow, { id });
   const remove = useChange(DeleteCompany);
@@ -100,7 +133,6 @@ function Delete({ company: { id, name }, close }: Asked) {
     close();
     offer(text.companies.deleted(name), () => restore({ input: { id } }));
   });
-  const lost = data?.customer?.usage.filter(({ name, used }) => used > 0 && stock(name));
   return (
     <Dialog title={text.companies.deleteTitle(name)} close={close}>
       <form onSubmit={submit.onSubmit}>
@@ -108,12 +140,7 @@ function Delete({ company: { id, name }, close }: Asked) {
           <Text size="sm">{text.companies.deleteHint}</Text>
           <Problem error={error ?? submit.error} again={error && again} />
           <Text size="sm" fw={600}>{text.companies.deleteLost}</Text>
-          {lost?.length === 0 && <Text size="sm">{text.companies.deleteNothing}</Text>}
-          <List size="sm">
-            {lost?.map(({ name, used }) => (
-              <List.Item key={name}>{text.companies.limits[name]}: {name === "STORAGE_BYTES" ? format.bytes(used) : format.number(used)}</List.Item>
-            ))}
-          </List>
+          <Stock usage={data?.customer?.usage} />
           <TextInput label={text.companies.deleteType(name)} value={typed} autoComplete="off" onChange={(event) => setTyped(event.currentTarget.value)} />
           <Group>
             <Button type="submit" color="red.9" loading={submit.busy} disabled={typed.trim() !== name}>{text.companies.delete}</Button>

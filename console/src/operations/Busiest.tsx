@@ -1,6 +1,7 @@
 import { NativeSelect } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { useKept } from "../graph/useKept";
 import { useText } from "../text";
 import { Chart } from "../ui/Chart";
 import { Problem } from "../ui/Problem";
@@ -8,7 +9,6 @@ import { CompanyLink } from "./CompanyLink";
 import { Busiest as Ask } from "./operations.gql";
 import { measures, type OperationsSearch } from "./address";
 import { Section } from "./Section";
-import { useKept } from "./useKept";
 
 /** The companies right below the root, by what they have or do most of. */
 export function Busiest() {

@@ -1,12 +1,12 @@
 import { Anchor } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { useKept } from "../graph/useKept";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { When } from "../ui/When";
 import { CompanyLink } from "./CompanyLink";
 import { Failing as Ask } from "./operations.gql";
 import { Section } from "./Section";
-import { useKept } from "./useKept";
 
 /** Destinations to which nothing gets through. */
 export function Failing() {

@@ -1,4 +1,5 @@
 import { Anchor, Skeleton, Stack, Text } from "@mantine/core";
+import { useKept } from "../graph/useKept";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { PageHead } from "../ui/Page";
@@ -10,7 +11,6 @@ import { LateMails } from "./LateMails";
 import { Limits } from "./Limits";
 import { Operations as Ask, type OperationsResult } from "./operations.gql";
 import { Section } from "./Section";
-import { useKept } from "./useKept";
 
 type Known = OperationsResult["operations"];
 

@@ -125,6 +125,8 @@ export const companies: Text["companies"] = {
   restore: "Wiederherstellen",
   restored: (name) => `${name} ist wieder da.`,
   eraseAt: (when) => `Es wird ${when} getilgt. Bis dahin lässt es sich wiederherstellen.`,
+  erasing: "Es wird getilgt und lässt sich nicht mehr wiederherstellen. Was davon noch da ist:",
+  erased: "Es ist getilgt.",
   usageHint: (name) => `Was ${name} hat, mit allem darunter, und wie viel das sein darf.`,
   limitOf: (name) => `Grenze von ${name}`,
   limitAbove: "Grenze eines Unternehmens darüber",

@@ -124,6 +124,8 @@ export const companies = {
   restore: "Restore",
   restored: (name: string) => `${name} is back.`,
   eraseAt: (when: string) => `It will be erased ${when}. Until then it can be restored.`,
+  erasing: "It is being erased, and can’t be restored any more. What is left of it:",
+  erased: "It is erased.",
   usageHint: (name: string) => `What ${name} has, with everything below it, and how much that may be.`,
   limitOf: (name: string) => `limit of ${name}`,
   limitAbove: "limit of a company above",
