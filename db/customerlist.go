@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"canopy/internal/access"
 )
@@ -204,7 +205,7 @@ func customersWithin(scope access.Scope) ways {
 			return []way{walk}
 		}
 		if all.ordered {
-			return append(st.narrow(scope, terms, held, handful), st.alongOf(walk, terms))
+			return append(append(st.narrow(scope, terms, held, handful), st.madeThen(scope, terms, walk)...), st.alongOf(walk, terms))
 		}
 		few := st.narrow(scope, terms, held, handful)
 		narrowed := len(few) > 0 && !st.counting
@@ -221,6 +222,7 @@ func customersWithin(scope access.Scope) ways {
 			if given {
 				list = append(list, st.soon(level, aWalk, companiesByID))
 			}
+			list = append(list, st.madeIn(scope, terms, held)...)
 			list = append(list, st.narrow(scope, terms, held, tooFewToWalk)...)
 		}
 		if given && scope.Whole() && narrowed {
@@ -273,6 +275,65 @@ func (s *statement) few(most int, order string, held []string, conditions ...str
 	}
 	rows := " FROM customers c" + clause(conditions) + " ORDER BY " + order + " LIMIT (SELECT " + strconv.Itoa(most+1) + ")"
 	return way{from: "(SELECT *" + rows + ") c", size: "(SELECT" + rows + ") x", held: held, most: most}
+}
+
+// piecesOfTime is how many pieces of a list are few enough to be asked each for what was made at a time, and fewPieces how many of those that have some are walked for it.
+const piecesOfTime, fewPieces = mostOwners, 4
+
+// madeThen are, where a filter bounds when companies were made, the ways before a walk in the order of the tree: it is walked soon, and then limb by limb, from the first that has such.
+// A limb's stretch of that order goes on to the next limb: what is there is of that limb, or of one that it lies in.
+func (s *statement) madeThen(scope access.Scope, terms []Term, walk way) []way {
+	made := s.madeWhen(terms)
+	if len(made) == 0 || s.counting || inLimb(scope) {
+		return nil
+	}
+	dir, want, behind := direction(s.keys[0].down), strconv.Itoa(2*(s.page.Size+1)), "true"
+	if len(s.after) > 0 {
+		if behind = "(l.high IS NULL OR l.high > " + s.after[0] + ")"; s.keys[0].down {
+			behind = "l.low < " + s.after[0]
+		}
+	}
+	const limbs = "limbs l WHERE l.lineage >= $1::bigint[] AND l.lineage < $2::bigint[]"
+	parts := "WITH part AS MATERIALIZED (SELECT l.*, n.n FROM (SELECT l.id, l.lineage AS low, lead(l.lineage) OVER (ORDER BY l.lineage) AS high FROM " + limbs + ") l" +
+		" CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM customer_words w" + clause(append([]string{"w.limb_id = l.id"}, made...)) + " LIMIT (SELECT " + want + ")) x OFFSET 0) n) " +
+		"SELECT l.low, l.high, row_number() OVER (ORDER BY l.low" + dir + ") AS nth, sum(l.n) OVER (ORDER BY l.low" + dir + ") - l.n AS before FROM part l" +
+		" WHERE l.low && (SELECT array_agg(p.id) FROM part p WHERE p.n > 0) AND " + behind
+	within := append([]string{"c.lineage >= l.low", "c.lineage < COALESCE(l.high, $2::bigint[])"}, s.period(terms, "createdSince", "createdUntil")...)
+	text := "SELECT c.id, " + strings.Join(walk.held, " AND ") + " AS fits FROM (" + parts + ") l CROSS JOIN LATERAL (SELECT * FROM customers c" +
+		clause(append(within, s.beyond("", "", s.by(walk))...)) + " ORDER BY c.lineage" + dir + " LIMIT (SELECT " + want + ")) c WHERE l.nth <= " + strconv.Itoa(fewPieces) + " AND l.before < " + want + " ORDER BY c.lineage" + dir
+	return []way{s.soon(walk, aWalk, companiesByID), s.met(text, "(SELECT count(*) <= "+strconv.Itoa(piecesOfTime)+" FROM (SELECT FROM "+limbs+" LIMIT "+strconv.Itoa(piecesOfTime+1)+") x)")}
+}
+
+// madeIn is the same in the order of the ids: those of a time are found in the first of some thousand ids each that have such.
+func (s *statement) madeIn(scope access.Scope, terms []Term, held []string) []way {
+	made := s.madeWhen(terms)
+	if len(made) == 0 || s.counting || inLimb(scope) || !s.ordersBy("c.id") {
+		return nil
+	}
+	dir, want := direction(s.keys[0].down), strconv.Itoa(4*(s.page.Size+1))
+	const first, last = "(SELECT min(customer_id) / 4096 FROM customer_words)", "(SELECT max(customer_id) / 4096 FROM customer_words)"
+	of := clause(append([]string{"w.customer_id / 4096 = b.nth"}, append(made, unindexed(strings.Join(append(s.beyond("", "", func(int) string { return "w.customer_id" }), "true"), " AND ")))...))
+	pieces := "SELECT b.nth, sum(n.n) OVER (ORDER BY b.nth" + dir + ") - n.n AS before FROM generate_series(" + first + ", " + last + ") b(nth)" +
+		" CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM customer_words w" + of + " LIMIT (SELECT " + want + ")) x OFFSET 0) n"
+	found := "SELECT w.id FROM (" + pieces + ") b CROSS JOIN LATERAL (SELECT w.customer_id AS id FROM customer_words w" + of + " OFFSET 0) w WHERE b.before < " + want + " ORDER BY w.id" + dir + " LIMIT (SELECT " + want + ")"
+	text := "SELECT c.id, " + strings.Join(held, " AND ") + " AS fits FROM (" + found + ") n" + companiesByID + " ORDER BY n.id" + dir
+	return []way{s.met(text, last+" - "+first+" < "+strconv.Itoa(piecesOfTime))}
+}
+
+// madeWhen are the conditions of when companies were made as they are held against customer_words w.
+func (s *statement) madeWhen(terms []Term) (list []string) {
+	for _, span := range s.spans(terms, "createdSince", "createdUntil") {
+		list = append(list, "w.created_at "+span[0]+" "+span[1])
+	}
+	return list
+}
+
+// met is the way of those of some companies in order that fit, each with whether it does, where they fill the page. They are looked at on a condition.
+func (s *statement) met(text, condition string) way {
+	return way{from: companiesByID, listed: func(open, _ string) string {
+		return "SELECT CASE WHEN " + open + " THEN count(*) < " + s.rows + " ELSE false END AS many, array_agg(x.id) AS ids FROM (SELECT x.id FROM (" + text + ") x WHERE x.fits AND " +
+			open + " AND " + condition + " LIMIT " + s.rows + ") x OFFSET 0"
+	}}
 }
 
 // alongOf makes a walk in the order of the tree one through the companies of a region or a level, which indexes have in that order.

@@ -93,7 +93,7 @@ var (
 	qInsertLink = prepare(`
 		WITH ended AS (
 			UPDATE link_tokens SET used_at = now() WHERE user_id = $2 AND used_at IS NULL AND kind = $3 AND COALESCE(customer_id, 0) = $4::bigint)
-		INSERT INTO link_tokens (hash, user_id, kind, customer_id, expires_at) VALUES ($1, $2, $3, NULLIF($4, 0), $5)`)
+		INSERT INTO link_tokens (hash, user_id, kind, customer_id, expires_at) VALUES ($1, $2, $3, NULLIF($4::bigint, 0), $5)`)
 	qEndLinks = prepare(`UPDATE link_tokens SET used_at = now() WHERE user_id = $1 AND used_at IS NULL`)
 	qUseLink  = prepare(`
 		UPDATE link_tokens SET used_at = now() WHERE hash = $1 AND used_at IS NULL AND expires_at > now()

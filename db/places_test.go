@@ -83,6 +83,7 @@ var places = map[string]placeOfTable{
 	"audit_events":          {kind: data, by: "customer_id"},
 	"chunks":                {kind: data, by: "document_id"},
 	"context_changes":       {kind: data, by: "context_id"},
+	"context_deferrals":     {kind: data, by: "context_id"},
 	"context_queries":       {kind: data, by: "context_id"},
 	"context_reprocessings": {kind: data, by: "context_id"},
 	"context_sizes":         {kind: data, by: "context_id"},

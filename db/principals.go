@@ -114,7 +114,7 @@ var (
 				CASE WHEN k.customer_id <> c.lineage[1] THEN c.lineage[2] END AS branch_id
 			FROM accounts a` + permissionOf("k.user_id") + joinByID("customers", "c", "a.customer_id") + instanceOf +
 		joinByID("applications", "app", "i.application_id") + joinByID("roles", "r", "p.role_id") + `
-			WHERE a.id = ANY(CASE WHEN $3 = 0 THEN ARRAY(SELECT o.id FROM accounts o WHERE o.customer_id = k.customer_id) ELSE ARRAY[$3] END)
+			WHERE a.id = ANY(CASE WHEN $3::bigint = 0 THEN ARRAY(SELECT o.id FROM accounts o WHERE o.customer_id = k.customer_id) ELSE ARRAY[$3] END)
 			  AND k.customer_id = ANY(c.lineage) AND NOT p.disabled AND NOT a.disabled AND app.code = $2
 			ORDER BY a.id LIMIT 1) g ON true
 		WHERE k.client_id = $1`)

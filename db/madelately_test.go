@@ -1,0 +1,71 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"canopy/internal/access"
+	"canopy/internal/devstack/devtest"
+)
+
+// madeLately are eight limbs of 1,500 companies each below company 2, of which the last two were made lately, and so was a limb of 300 that moved into the first one.
+var madeLately = []string{
+	`SET session_replication_role = replica`,
+	`INSERT INTO customers (id, parent_id, lineage, name, region_id, created_at) SELECT 100000, 2, '{1,2,100000}', 'Top', 1, '2020-01-01'`,
+	`INSERT INTO customers (id, parent_id, lineage, name, region_id, created_at)
+		SELECT 200000 + i, 100000, ARRAY[1, 2, 100000, 200000 + i]::bigint[], 'Limb ' || i, 1, CASE WHEN i > 6 THEN now() ELSE '2020-01-01' END FROM generate_series(1, 8) i`,
+	`INSERT INTO limbs SELECT id, lineage FROM customers WHERE id >= 100000`,
+	`INSERT INTO customers (id, parent_id, lineage, name, region_id, created_at)
+		SELECT 300000 + l * 2000 + i, 200000 + l, ARRAY[1, 2, 100000, 200000 + l, 300000 + l * 2000 + i]::bigint[], 'Leaf ' || i % 97, 1, CASE WHEN l > 6 AND i % 5 > 0 THEN now() ELSE '2020-01-01' END
+		FROM generate_series(1, 8) l, generate_series(1, 1500) i`,
+	`INSERT INTO limbs SELECT id, lineage FROM customers WHERE id = 302700`,
+	`INSERT INTO customers (id, parent_id, lineage, name, region_id, created_at)
+		SELECT 400000 + i, 302700, ARRAY[1, 2, 100000, 200001, 302700, 400000 + i]::bigint[], 'Moved ' || i, 1, now() FROM generate_series(1, 300) i`,
+	`UPDATE customers SET suspended = true WHERE id > 300000 AND id % 50 = 3`,
+	`INSERT INTO customer_words (customer_id, words, named, created_at, limb_id) SELECT id, words_of(name), lower(name), created_at, limb_of(lineage) FROM customers WHERE id >= 100000`,
+	`RESET session_replication_role`,
+	`VACUUM ANALYZE`,
+}
+
+// TestCompaniesMadeLately: companies of a time are found whole and in order, each once, wherever in the order they stand.
+func TestCompaniesMadeLately(t *testing.T) {
+	t.Parallel()
+	url := devtest.Database(t, Fingerprint(), Migrate)
+	pool := devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
+	t.Cleanup(func() { _ = pool.Close() })
+	data := planData{t, pool}
+	data.begin()
+	data.grow(0, 10)
+	for _, text := range madeLately {
+		data.exec(text)
+	}
+	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
+	t.Cleanup(func() { _ = s.Close() })
+	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 2, 100000}.Subtree()} {
+		read := idsOf(func(ctx context.Context, a Ask) ([]*Customer, error) { return s.FindCustomers(ctx, scope, a) }, func(c *Customer) int64 { return c.ID })
+		for member, op := range map[string]string{"createdSince": ">=", "createdUntil": "<"} {
+			for order, by := range map[string]string{
+				"PATH": "lineage", "-PATH": "lineage DESC", "ID": "id", "-ID": "id DESC", "STATUS": "status, id", "-STATUS": "status DESC, id DESC",
+			} {
+				for _, more := range [][]Term{nil, {{"status", CustomerSuspended}}, {{"regionId", "1"}}} {
+					terms := append([]Term{{member, "2020-02-01T00:00:00Z"}}, more...)
+					where := fmt.Sprintf("lineage >= $1 AND lineage < $2 AND created_at %s '2020-02-01'", op)
+					if len(more) > 0 && more[0].Member == "status" {
+						where += " AND status = 'SUSPENDED'"
+					} else if len(more) > 0 {
+						where += " AND region_id = 1"
+					}
+					var want []int64
+					devtest.Check(t, pool.SelectContext(t.Context(), &want, "SELECT id FROM customers WHERE "+where+" ORDER BY "+by, scope.From(), scope.To()))
+					if got := pagesOfFound(t, read, Where{Terms: terms}, order, len(want)+1); !slices.Equal(got, want) {
+						t.Errorf("within %v, %v by %s: %d rows, want %d", scope.From(), terms, order, len(got), len(want))
+					}
+				}
+			}
+		}
+	}
+}
