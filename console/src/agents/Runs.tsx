@@ -113,7 +113,7 @@ function Drawn({ runs }: { runs: ComponentProps<typeof Durations>["runs"] }) {
   const { text } = useText();
   const [open, setOpen] = useState(false);
   return (
-    <details className="drawing" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details className="more" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{text.agents.howLong}</summary>
       {open && <Suspense fallback={<Skeleton height={200} />}><Durations runs={runs} /></Suspense>}
     </details>

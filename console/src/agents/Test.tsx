@@ -29,7 +29,7 @@ export function Test() {
   if (!agent.runnable) return <Unpublished agent={agent} />;
   return (
     <div className="trying">
-      <Form agent={agent} />
+      <Form agent={agent} ran={run !== undefined} />
       <section aria-label={text.agents.run}>
         {run ? <Shown key={run} jobKey={run} /> : <Empty title={text.agents.noTest} hint={text.agents.noTestHint} />}
       </section>
@@ -85,7 +85,7 @@ function Newer({ agent }: { agent: WholeAgent }) {
   );
 }
 
-function Form({ agent }: { agent: WholeAgent }) {
+function Form({ agent, ran }: { agent: WholeAgent; ran: boolean }) {
   const { text } = useText();
   const navigate = useNavigate();
   const start = useChange(StartRun);
@@ -114,11 +114,11 @@ function Form({ agent }: { agent: WholeAgent }) {
       <form onSubmit={submit.onSubmit}>
         <Stack>
           <Problem error={submit.rest("input")} />
-          {members.map((name) => {
+          {members.map((name, index) => {
             const value = isObject(given) ? given[name] : undefined;
             // How a number was typed is kept: 0.10 on the way to 0.105.
             const text = texts[name] !== undefined && valueOf(texts[name]) === value ? texts[name] : value;
-            return (typeof text === "string" || typeof text === "number") && <TextInput key={name} label={name} value={text} onChange={({ currentTarget: { value } }) => fill(name, value)} />;
+            return (typeof text === "string" || typeof text === "number") && <TextInput key={name} label={name} autoFocus={index === 0 && !ran && typed === undefined} value={text} onChange={({ currentTarget: { value } }) => fill(name, value)} />;
           })}
           <Textarea
             label={text.agents.input} description={check && (members.length > 0 ? text.agents.inputReads(members.join(", ")) : text.agents.inputHint)} rows={8} spellCheck={false}

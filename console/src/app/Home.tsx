@@ -18,16 +18,19 @@ export function Home() {
   return (
     <Stack>
       <PageHead title={text.app.welcome(me.user.firstName || me.email)} />
-      {me.grants.length === 0 ? <Text c="dimmed">{text.app.noAccess}</Text> : <Suspense><OwnRights /></Suspense>}
-      {me.can("user.read") && me.can("permission.write") && <Suspense><WithoutRights /></Suspense>}
-      <Suspense><FirstSteps /></Suspense>
-      <Group>
-        {entries.map(({ to, label, icon: Icon }) => (
-          <Card key={to} withBorder w="13rem">
-            <Group gap="xs"><Icon size={20} aria-hidden /><Anchor component={Link} to={to}>{label(text)}</Anchor></Group>
-          </Card>
-        ))}
-      </Group>
+      {/* They come together, so that none pushes the others down. */}
+      <Suspense>
+        {me.grants.length === 0 ? <Text c="dimmed">{text.app.noAccess}</Text> : <OwnRights />}
+        {me.can("user.read") && me.can("permission.write") && <WithoutRights />}
+        <FirstSteps />
+        <Group>
+          {entries.map(({ to, label, icon: Icon }) => (
+            <Card key={to} withBorder w="13rem">
+              <Group gap="xs"><Icon size={20} aria-hidden /><Anchor component={Link} to={to}>{label(text)}</Anchor></Group>
+            </Card>
+          ))}
+        </Group>
+      </Suspense>
     </Stack>
   );
 }

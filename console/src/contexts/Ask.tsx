@@ -29,7 +29,7 @@ function Shown({ context, prompt, asked }: { context: Whole; prompt: string | un
   return (
     <>
       <ContextHead context={context} />
-      <Question key={prompt} context={context} prompt={prompt} again={asked.again} />
+      <Question context={context} prompt={prompt} again={asked.again} />
       <Searchable contextId={String(context.databaseId)} />
       {prompt === undefined
         ? <Begin context={context} hint={text.contexts.askHint} to="/contexts/$contextId/ask" />
@@ -42,6 +42,12 @@ function Question({ context, prompt, again }: { context: Whole; prompt: string |
   const { text } = useText();
   const navigate = useNavigate();
   const [question, setQuestion] = useState(prompt ?? "");
+  // The field follows the address, and keeps the focus.
+  const [shown, setShown] = useState(prompt);
+  if (shown !== prompt) {
+    setShown(prompt);
+    setQuestion(prompt ?? "");
+  }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     const next = question.trim() || undefined;

@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { useCallback, useSyncExternalStore } from "react";
 import { usePages } from "../graph/pages";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
@@ -21,6 +21,7 @@ import { Reprocessing } from "./Reprocessing";
 import { Searchable } from "./Searchable";
 import { Status } from "./Status";
 import { UploadPanel } from "./UploadPanel";
+import { uploadsInto } from "./uploads";
 
 /** The documents of a context, those on their way there, and those that could not be read. */
 export function Documents() {
@@ -79,9 +80,13 @@ function List({ contextId, search, clear }: { contextId: string; search: Documen
     ({ documents }) => documents,
   );
   useOnChanges(() => pages.anew());
+  const uploads = uploadsInto(contextId);
+  useSyncExternalStore(uploads.subscribe, uploads.version);
   const onShow = useCallback((first: number, last: number) => pages.show(first, last), [pages]);
   if (pages.error) return <Problem error={pages.error} again={() => pages.retry()} />;
   if (pages.known && pages.rows.length === 0) {
+    // What is sent is about to stand here.
+    if (uploads.busy || uploads.taken > 0) return null;
     return find || search.status
       ? <Empty title={text.contexts.noDocumentFound} hint={text.contexts.noneFoundHint} action={<Button variant="default" onClick={clear}>{text.contexts.clear}</Button>} />
       : <div className="target"><Empty title={text.contexts.noDocument} hint={me.can("context.write") ? text.contexts.noDocumentHint : text.contexts.noDocumentToRead} /></div>;

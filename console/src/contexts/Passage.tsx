@@ -9,12 +9,13 @@ type Span = SearchContextResult["searchContext"][number]["highlights"][number];
 export function Passage({ content, passage, highlights }: { content: string; passage: Span; highlights: Span[] }) {
   const characters = [...content];
   const slice = (from: number, to: number) => characters.slice(from, to).join("");
-  const from = Math.max(0, passage.start - around);
-  const to = Math.min(characters.length, passage.end + around);
+  // Cut between words, where there are any.
+  const before = passage.start <= around ? slice(0, passage.start) : slice(passage.start - around, passage.start).replace(/^\S{1,30}\s/, "");
+  const after = passage.end + around >= characters.length ? slice(passage.end, characters.length) : slice(passage.end, passage.end + around).replace(/\s\S{1,30}$/, "");
   const within = highlights.filter((word) => word.start >= passage.start && word.end <= passage.end);
   return (
     <p className="piece">
-      <span className="around">{from > 0 && "… "}{slice(from, passage.start)}</span>
+      <span className="around">{passage.start > around && "… "}{before}</span>
       {within.map((word, index) => (
         <span key={word.start}>
           {slice(index === 0 ? passage.start : within[index - 1]!.end, word.start)}
@@ -22,7 +23,7 @@ export function Passage({ content, passage, highlights }: { content: string; pas
         </span>
       ))}
       {slice(within.at(-1)?.end ?? passage.start, passage.end)}
-      <span className="around">{slice(passage.end, to)}{to < characters.length && " …"}</span>
+      <span className="around">{after}{passage.end + around < characters.length && " …"}</span>
     </p>
   );
 }

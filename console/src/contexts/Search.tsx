@@ -18,7 +18,7 @@ export function Search() {
   return (
     <>
       <ContextHead context={context} />
-      <Box key={JSON.stringify(search)} context={context} search={search} />
+      <Box context={context} search={search} />
       {search.prompt ? <Hits context={context} search={search} prompt={search.prompt} /> : <Begin context={context} hint={text.contexts.searchHint} to="/contexts/$contextId/search" />}
     </>
   );
@@ -27,9 +27,17 @@ export function Search() {
 function Box({ context, search }: { context: Whole; search: PromptSearch }) {
   const { text } = useText();
   const navigate = useNavigate();
-  const [form, setForm] = useState({
+  const given = {
     prompt: search.prompt ?? "", topN: String(search.topN ?? context.topN), threshold: String(search.threshold ?? context.scoreThreshold), mode: search.mode ?? context.searchMode,
-  });
+  };
+  const [form, setForm] = useState(given);
+  // The fields follow the address, and keep the focus: who has searched may want to put it otherwise.
+  const at = JSON.stringify(search);
+  const [shown, setShown] = useState(at);
+  if (shown !== at) {
+    setShown(at);
+    setForm(given);
+  }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     const { prompt, topN, threshold, mode } = form;

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Progress, Stack, Text } from "@mantine/core";
 import { IconUpload } from "@tabler/icons-react";
 import type { CanopyError } from "canopy-client";
-import { useSyncExternalStore } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import { type Text as Words, useText } from "../text";
 import { sentence } from "../ui/Problem";
 import { type Sending, uploadsInto } from "./uploads";
@@ -14,6 +14,8 @@ export function UploadPanel({ contextId }: { contextId: string }) {
   const { text, format } = useText();
   const uploads = uploadsInto(contextId);
   useSyncExternalStore(uploads.subscribe, uploads.version);
+  // Who leaves the page has seen what was sent.
+  useEffect(() => () => void (uploads.files.length === 0 && uploads.clear()), [uploads]);
   const { files, taken, leftOut, pausedUntil } = uploads;
   const sending = files.filter(({ state }) => state === "sending");
   const waiting = files.filter(({ state }) => state === "waiting");

@@ -45,7 +45,7 @@ export function AuditFilters({ actions, search, change }: AuditFiltersProps) {
         {!me.can("user.read") && search.actor !== undefined && <Only label={text.operations.byWhom(String(search.actor))} away={text.operations.anybody} remove={() => change({ actor: undefined })} />}
         {search.object !== undefined && <Only label={search.object.replace(":", " ")} away={text.operations.anyObject} remove={() => change({ object: undefined })} />}
       </Group>
-      <details className="drawing" open={more}>
+      <details className="more" open={more}>
         <summary>{text.operations.moreFilters}</summary>
         <Group gap="xs" align="end">
           <NativeSelect

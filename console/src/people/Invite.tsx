@@ -1,6 +1,6 @@
 import { Button, Stack, Text, Textarea } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
@@ -23,6 +23,7 @@ export function Invite() {
   const { data } = useAsk(CompanyName, { id: String(customerId) });
   const navigate = useNavigate();
   const [lines, setLines] = useState("");
+  const who = useRef<HTMLTextAreaElement>(null);
   const [roles, setRoles] = useState<Roles>({});
   const canGive = me.can("permission.write");
   const gifts = useGifts(customerId, roles, !canGive);
@@ -33,6 +34,7 @@ export function Invite() {
     const refused = await invite(customerId, people, gifts.gifts);
     // Those who were refused stay, to be mended.
     setLines(refused.map(({ firstName, lastName, email }) => [firstName, lastName, `<${email}>`].filter(Boolean).join(" ")).join("\n"));
+    who.current?.focus({ preventScroll: true }); // the button rests until there is somebody else
   });
   const again = useSubmit(giveAgain);
   return (
@@ -43,7 +45,7 @@ export function Invite() {
           {outcomes.length > 0 && <InviteReport of={outcomes} again={() => again.onSubmit()} busy={again.busy} />}
           <Problem error={submit.error} />
           <Textarea
-            label={text.people.inviteWho} data-autofocus description={text.people.inviteHint} placeholder={text.people.inviteExample} rows={canGive ? 4 : 8} required withAsterisk={false} spellCheck={false}
+            ref={who} label={text.people.inviteWho} data-autofocus description={text.people.inviteHint} placeholder={text.people.inviteExample} rows={canGive ? 4 : 8} required withAsterisk={false} spellCheck={false}
             error={fault} value={lines} onChange={(event) => setLines(event.currentTarget.value)}
           />
           {canGive && <InviteRights of={gifts} choose={(accountId, roleId) => setRoles({ ...roles, [accountId]: roleId })} />}

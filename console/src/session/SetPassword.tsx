@@ -85,6 +85,8 @@ function Form({ link, known: { email, customerId, customerName }, turnBad, turnD
   const [password, setPassword] = useState("");
   const [again, setAgain] = useState("");
   const [keepKeys, setKeepKeys] = useState(false);
+  // One button shows both. By keyboard it comes behind them: the password is typed again at once.
+  const [visible, setVisible] = useState(false);
   const submit = useSubmit(async () => {
     if ([...password].length < shortest) throw wrong("password", text.session.passwordShort);
     if (password !== again) throw wrong("again", text.session.passwordsDiffer);
@@ -106,12 +108,13 @@ function Form({ link, known: { email, customerId, customerName }, turnBad, turnD
           <TextInput label={text.session.email} autoComplete="username" readOnly value={email} />
           <PasswordInput
             label={text.session.newPassword} description={text.session.passwordHint} autoComplete="new-password" required withAsterisk={false} autoFocus
-            visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }}
+            visible={visible} onVisibilityChange={setVisible} visibilityToggleButtonProps={{ "aria-label": text.session.show }}
             error={submit.fault("password")} aria-invalid={submit.fault("password") !== undefined}
             value={password} onChange={(event) => setPassword(event.currentTarget.value)}
           />
           <PasswordInput
-            label={text.session.passwordAgain} autoComplete="new-password" required withAsterisk={false} visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }}
+            label={text.session.passwordAgain} autoComplete="new-password" required withAsterisk={false}
+            visible={visible} onVisibilityChange={setVisible} visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }}
             error={submit.fault("again")} aria-invalid={submit.fault("again") !== undefined}
             value={again} onChange={(event) => setAgain(event.currentTarget.value)}
           />

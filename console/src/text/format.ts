@@ -23,7 +23,7 @@ export function formatOf(language: string, text: Text): Format {
     number: (n) => number.format(n),
     bytes: (n) => {
       const power = Math.min(byteUnits.length - 1, Math.floor(Math.log(Math.max(n, 1)) / Math.log(1000)));
-      const options = { style: "unit", unit: byteUnits[power]!, maximumFractionDigits: power === 0 ? 0 : 1 } as const;
+      const options = { style: "unit", unit: byteUnits[power]!, maximumFractionDigits: power === 0 ? 0 : 1, unitDisplay: power === 0 ? "long" : "short" } as const;
       return new Intl.NumberFormat(language, options).format(n / 1000 ** power);
     },
     exact: (at) => exact.format(new Date(at)),

@@ -86,7 +86,7 @@ export function Chart<Row extends object>({ label, rows, at, series, write, tabl
     <figure className="chart">
       <figcaption>{label}</figcaption>
       {series.length > 1 && (
-        <ul className="key">{series.map(({ name }, number) => <li key={name}><span className={number === 0 ? "whole" : "dashed"} aria-hidden />{name}</li>)}</ul>
+        <ul className="key">{series.map(({ name }, number) => <li key={name}><span className={number === 0 ? undefined : "dashed"} aria-hidden />{name}</li>)}</ul>
       )}
       <div ref={place} role="img" aria-label={text.ui.drawn(label)} className="drawn" />
       {table && (

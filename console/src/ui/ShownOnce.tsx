@@ -1,6 +1,6 @@
 import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { CopyText } from "./CopyText";
 
 export interface ShownOnceProps {
@@ -16,9 +16,12 @@ export interface ShownOnceProps {
 
 /** A secret, which is shown this once. */
 export function ShownOnce({ title, hint, values, kept, done }: ShownOnceProps) {
+  const place = useRef<HTMLDivElement>(null);
+  // The form that it stands in place of had the focus: who works by keyboard goes on here.
+  useEffect(() => place.current?.focus({ preventScroll: true }), []);
   return (
     <Stack>
-      <Alert icon={<IconKey aria-hidden />} title={title} role="status">
+      <Alert ref={place} tabIndex={-1} icon={<IconKey aria-hidden />} title={title} role="status">
         <Stack gap="xs">
           <Text size="sm">{hint}</Text>
           {values.map(([name, value, copy]) => (

@@ -1,7 +1,7 @@
 import { Anchor, Button, Checkbox, Fieldset, Radio, Skeleton, Stack, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
 import "@mantine/core/styles/Radio.css";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
 import { Foot } from "../ui/Foot";
@@ -24,6 +24,7 @@ export function DestinationForm({ of, word, save, close }: { of: DestinationFiel
   const { text } = useText();
   const base = useBase();
   const [own, setOwn] = useState(false);
+  const address = useRef<HTMLInputElement>(null);
   const [form, setForm] = useState(of);
   const [chosen, setChosen] = useState<readonly string[]>(of.events ?? []);
   const none = form.events !== null && chosen.length === 0;
@@ -33,11 +34,19 @@ export function DestinationForm({ of, word, save, close }: { of: DestinationFiel
       <Stack>
         <Problem error={submit.rest("url", "name", "events", "signing")} />
         <TextInput
-          data-autofocus label={text.webhooks.url} description={text.webhooks.urlHint} placeholder="https://example.com/hooks" type="url" required withAsterisk={false} error={submit.fault("url")}
+          ref={address} data-autofocus label={text.webhooks.url} description={text.webhooks.urlHint} placeholder="https://example.com/hooks" type="url" required withAsterisk={false} error={submit.fault("url")}
           value={form.url} onChange={({ currentTarget: { value } }) => setForm({ ...form, url: value })}
         />
-        {own || submit.fault("url") || base === "/portal" ? <OwnMachine why={submit.fault("url")} asked={own} />
-          : <Anchor component="button" type="button" size="sm" w="fit-content" onClick={() => setOwn(true)}>{text.webhooks.ownMachineAsked}</Anchor>}
+        {own || submit.fault("url") || base === "/portal" ? (
+            <OwnMachine why={submit.fault("url")} asked={own} take={(url) => {
+              setForm({ ...form, url });
+              address.current?.focus();
+            }} />
+          )
+          : <Anchor component="button" type="button" size="sm" w="fit-content" onClick={() => {
+            setOwn(true);
+            address.current?.focus(); // its button goes
+          }}>{text.webhooks.ownMachineAsked}</Anchor>}
         <TextInput
           label={text.webhooks.name} description={text.ui.optional} error={submit.fault("name")}
           value={form.name} onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })}

@@ -83,7 +83,7 @@ export const contexts: Text["contexts"] = {
   noHitHint: "Versuchen Sie andere Wörter oder einen anderen Vergleich: Manche Modelle finden Wörter, andere den Sinn.",
   noHitThreshold: (threshold) => `Nichts ist mindestens zu ${threshold} ähnlich. Ein kleinerer Wert lässt mehr zu.`,
   withoutThreshold: "Ohne diese Grenze suchen",
-  hitCount: (count, shown) => (count === 1 ? "1 Treffer" : `${shown} Treffer, der beste zuerst`),
+  hitCount: (count, shown) => (count === 1 ? "1 Treffer" : `${shown} Treffer, der ähnlichste zuerst. Daneben: wie wahrscheinlich er antwortet`),
   relevance: (score) => `Relevanz ${score} von 1`,
   open: "Dokument an dieser Stelle öffnen",
   openAt: (name, place) => `Dokument an dieser Stelle öffnen: ${name}, ${place}`,

@@ -39,7 +39,7 @@ export const ui: Text["ui"] = {
   yes: "Ja",
   no: "Nein",
   time: "Zeit",
-  mailsKept: "Diese Plattform ist zum Entwickeln und verschickt keine Mail. Jede ist eine Datei, und ihr Link steht im Log von canopy dev:",
+  mailsKept: "Diese Plattform ist zum Entwickeln und verschickt keine Mail. Der Link steht im Terminal, in dem sie läuft, und jede Mail ist eine Datei in:",
   anyTime: "Jederzeit",
   times: { hour: "Letzte Stunde", day: "Letzte 24 Stunden", week: "Letzte 7 Tage" },
 };

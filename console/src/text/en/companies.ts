@@ -41,7 +41,7 @@ export const companies = {
   belowHint: "Turned off, no company anywhere below can create one, whatever its own setting says.",
   notEffective: "Set, but a company above forbids it.",
   limitsHint: (name: string) => `What it has counts against the limits of ${name} and of those above, too.`,
-  noLimits: (name: string) => `What it has counts in ${name}, too, which nothing limits.`,
+  noLimits: (name: string) => `What it has counts towards ${name}, which has no limits.`,
   path: "Place",
   status: "Status",
   statuses: { ACTIVE: "active", SUSPENDED: "suspended", DELETED: "deleted" },

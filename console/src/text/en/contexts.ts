@@ -82,7 +82,7 @@ export const contexts = {
   noHitHint: "Try other words, or compare in another way: some models find words, others meaning.",
   noHitThreshold: (threshold: string) => `Nothing is at least ${threshold} alike. A lower number lets more in.`,
   withoutThreshold: "Search without that limit",
-  hitCount: (count: number, shown: string) => (count === 1 ? "1 hit" : `${shown} hits, best first`),
+  hitCount: (count: number, shown: string) => (count === 1 ? "1 hit" : `${shown} hits, the closest first. Beside each: how likely it is to answer`),
   relevance: (score: string) => `Relevance ${score} of 1`,
   open: "Open the document here",
   openAt: (name: string, place: string) => `Open the document here: ${name}, ${place}`,

@@ -39,7 +39,7 @@ export const ui = {
   no: "No",
   time: "Time",
   anyTime: "Any time",
-  mailsKept: "This platform is for development and sends no mail. Each one is a file, and its link is in the log of canopy dev:",
+  mailsKept: "This platform is for development and sends no mail. The link is in the terminal that the platform runs in, and each mail is a file in:",
   times: { hour: "Last hour", day: "Last 24 hours", week: "Last 7 days" },
 };
 

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BcZI10xO.js";import{i as t}from"./keys.gql-ByH_dCaE.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
