@@ -23,6 +23,10 @@ func TestDevTellsOfTheConsole(t *testing.T) {
 	m := &Main{Stdout: &out, Stderr: &log, Getenv: func(name string) string { return env[name] }}
 	go func() { ended <- m.Run(ctx, []string{"dev", "--data", dir}) }()
 	devtest.Eventually(t, "the platform is ready", func() bool { return strings.Contains(out.String(), "Password") })
+	// The demo's invitations are out by then: their lines would push it off the screen.
+	if said := strings.Count(log.String(), `"msg":"mail"`); said < 10 {
+		t.Errorf("%d mails are told before", said)
+	}
 	stop()
 	if code := <-ended; code != exitOK {
 		t.Fatalf("%d %s", code, log.String())

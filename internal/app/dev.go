@@ -81,13 +81,14 @@ func Dev(ctx context.Context, cfg *config.Config, dir string, ready func(DevInfo
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	sender, err := d.sender()
+	sender, err := d.sender(ctx, p)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return p.serve(ctx, l, true) })
 	all.Go(func() error { return p.work(ctx, sender) })
+	sender.wait(ctx)
 	ready(*info)
 	return all.Wait()
 }
@@ -172,11 +173,15 @@ func keptKey(file string) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(string(raw))
 }
 
-func (d *dev) sender() (mail.Sender, error) {
+func (d *dev) sender(ctx context.Context, p *Platform) (*firstMails, error) {
 	if d.cfg.MailFolder != "" {
-		return &mail.Files{Dir: d.cfg.MailFolder, Log: d.Log}, nil
+		return newFirstMails(ctx, p, &mail.Files{Dir: d.cfg.MailFolder, Log: d.Log})
 	}
-	return mail.NewSMTP(d.cfg.SMTPURL)
+	smtp, err := mail.NewSMTP(d.cfg.SMTPURL)
+	if err != nil {
+		return nil, err
+	}
+	return newFirstMails(ctx, p, smtp)
 }
 
 // demo makes the demo data on the first start, and reads what that start told on later ones.
