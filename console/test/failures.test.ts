@@ -53,6 +53,26 @@ test("a slow platform: what is awaited is shown, and nothing is sent twice", asy
   assert.equal(sent, 1);
 });
 
+test("a slow platform: a company is made once its regions are known", async (t) => {
+  const page = await open(t);
+  let answer = () => {};
+  const later = new Promise<void>((done) => (answer = done));
+  await page.route(`${url}/graphql`, async (route) => {
+    if (route.request().postData()?.includes("query Regions")) await later;
+    await route.fallback();
+  });
+  await signIn(page, greta, "/console/companies");
+  await page.getByRole("link", { name: "Create a company" }).first().click();
+  const form = page.getByRole("region", { name: "Create a company" });
+  await form.getByLabel("Name", { exact: true }).fill("Patient");
+  await form.getByLabel("First admin’s e-mail").fill("pat@patient.example");
+  await form.getByLabel("First admin’s e-mail").press("Enter");
+  assert.equal(await form.getByRole("button", { name: "Create", exact: true }).isDisabled(), true);
+  answer();
+  await form.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("region", { name: "Patient" }).waitFor();
+});
+
 test("a switch shows at once what it will be, and turns back where the platform refuses", async (t) => {
   const page = await open(t, { complaints: /status of 403/ });
   await signIn(page, greta, "/console/people");

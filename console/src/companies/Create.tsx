@@ -1,4 +1,4 @@
-import { Button, Checkbox, Fieldset, Group, NativeSelect, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, Fieldset, Group, NativeSelect, Skeleton, Stack, Switch, Text, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -25,7 +25,9 @@ export function Create() {
   const navigate = useNavigate();
   const [form, setForm] = useState(empty);
   const { data: regions, error: noRegions, again } = useAsk(Regions, {});
-  const { data: room } = useAsk(Room, { id: companyId });
+  const { data: room, error: noRoom } = useAsk(Room, { id: companyId });
+  // Until both are there a company has no region, and what comes moves the button away from who presses it.
+  const ready = regions !== undefined && (room !== undefined || noRoom !== undefined);
   const forbids = room?.customer && forbidding(room.customer);
   const create = useChange(CreateCompany);
   const close = () => navigate({ to: "/companies/$companyId", params: { companyId }, search: true });
@@ -51,7 +53,7 @@ export function Create() {
     <SidePanel title={text.companies.create} close={close}>
       <form onSubmit={submit.onSubmit} noValidate>
         <Stack>
-          {room?.customer && <Below room={room.customer} />}
+          {ready ? room?.customer && <Below room={room.customer} /> : <Skeleton height={41} />}
           <Problem error={noRegions ?? submit.rest("name", "regionId", "email", "firstName", "lastName")} again={noRegions && again} />
           <TextInput label={text.companies.name} required data-autofocus {...field("name")} />
           <NativeSelect
@@ -77,7 +79,7 @@ export function Create() {
           />
           <Switch label={text.companies.below} description={text.companies.belowHint} {...flag("descendantsCanAdd")} />
           <Foot>
-            <Button type="submit" loading={submit.busy}>{text.companies.createButton}</Button>
+            <Button type="submit" loading={submit.busy} disabled={!ready}>{text.companies.createButton}</Button>
             <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
           </Foot>
         </Stack>

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DWfXc2iE.js";import{i as t}from"./keys.gql-di5vinJ3.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
