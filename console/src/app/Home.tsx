@@ -21,7 +21,6 @@ export function Home() {
       {/* They come together, so that none pushes the others down. */}
       <Suspense>
         {me.grants.length === 0 ? <Text c="dimmed">{text.app.noAccess}</Text> : <OwnRights />}
-        {me.can("user.read") && me.can("permission.write") && <WithoutRights />}
         <FirstSteps />
         <Group>
           {entries.map(({ to, label, icon: Icon }) => (
@@ -30,6 +29,8 @@ export function Home() {
             </Card>
           ))}
         </Group>
+        {/* What it shows is asked for, and stands where it moves nothing when it comes. */}
+        {me.can("user.read") && me.can("permission.write") && <WithoutRights />}
       </Suspense>
     </Stack>
   );

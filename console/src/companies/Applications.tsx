@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Badge, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useAsk, useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
@@ -17,6 +17,7 @@ export function Applications({ company }: { company: { id: string; name: string 
     <Stack gap="xs" component="section" aria-label={text.companies.applications}>
       <Title order={3} size="h5">{text.companies.applications}</Title>
       <Problem error={error} again={again} />
+      {!data && !error && <Skeleton height={98} />}
       {data?.customer?.accounts.nodes.map((account) => <One key={account.id} account={account} company={company.name} />)}
     </Stack>
   );

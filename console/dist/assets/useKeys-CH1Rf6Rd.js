@@ -1,1 +1,0 @@
-import{n as e}from"./pages-CpFoyuyH.js";import{i as t}from"./keys.gql-Df7EYoe8.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
