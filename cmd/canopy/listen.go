@@ -38,7 +38,7 @@ func webhookListenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 		if *secrets == "" {
 			*secrets = m.Getenv("WEBHOOK_SECRET")
 		}
-		if _, err := os.Stat(devCertificate); *ca == "" && err == nil {
+		if _, err := os.Stat(devCertificate); *ca == "" && *hosts == "" && err == nil {
 			*ca = devCertificate
 		}
 		err = webhook.Listen(ctx, webhook.ListenOptions{

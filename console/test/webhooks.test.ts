@@ -43,7 +43,7 @@ test("add the first destination for chosen events, test it, and send the deliver
   await form.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("link", { name: "Add the first destination" }).click();
   await form.getByRole("button", { name: "Receive on your own machine" }).click(); // before anything was refused
-  await form.getByText("bin/canopy webhook listen -pretty").waitFor();
+  await form.getByText("bin/canopy webhook listen -ca .data/listener.pem -pretty").waitFor();
   assert.equal(await form.getByText("CANOPY_WEBHOOK_ALLOW").count(), 0); // as make run sends there
   await form.getByRole("button", { name: "Cancel" }).click();
 

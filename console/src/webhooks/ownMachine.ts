@@ -30,7 +30,7 @@ export function receivingFrom({ hostname, port }: Pick<Location, "hostname" | "p
   return {
     local,
     ready: local && at === usual.receiver,
-    listen: `bin/canopy webhook listen${local ? "" : ` -ca listener.pem`} -pretty${listening}`,
+    listen: `bin/canopy webhook listen -ca ${local ? keep : "listener.pem"} -pretty${listening}`,
     start: local ? `${settings}${listens} make run` : settings,
     address: `https://${local ? "127.0.0.1" : elsewhere}:${at}/`,
   };
@@ -40,5 +40,5 @@ export function receivingFrom({ hostname, port }: Pick<Location, "hostname" | "p
 export function verifyingAt(address: string, secret: string): string | undefined {
   const { hostname, port, protocol } = new URL(address);
   if (!isOwn(hostname) || protocol !== "https:") return undefined;
-  return `WEBHOOK_SECRET='${secret}' bin/canopy webhook listen -pretty${port === usual.receiver ? "" : ` -listen 127.0.0.1:${port || "443"}`}`;
+  return `WEBHOOK_SECRET='${secret}' bin/canopy webhook listen -ca ${keep} -pretty${port === usual.receiver ? "" : ` -listen 127.0.0.1:${port || "443"}`}`;
 }
