@@ -16,18 +16,7 @@ const eraseEvery = time.Minute
 // eraseDeleted erases deleted companies whose time is over, and removed contexts, until ctx ends. Any number of workers may do so: each part
 // is a transaction of its own, and whoever ends in between leaves the rest to the next.
 func (w *Worker) eraseDeleted(ctx context.Context) {
-	tick := time.NewTicker(eraseEvery)
-	defer tick.Stop()
-	for {
-		if err := w.EraseDue(ctx); err != nil && ctx.Err() == nil {
-			w.Log.WarnContext(ctx, "what was deleted was not erased; it is tried again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	w.again(ctx, eraseEvery, "what was deleted was not erased", w.EraseDue)
 }
 
 // EraseDue erases the contexts that were removed, and the deleted companies whose time is over. What is wrong with one company keeps no

@@ -13,22 +13,11 @@ const turnsEvery = time.Second
 // reprocessContexts has the documents of contexts that are processed anew have their turns, until ctx ends. Any number of workers may do so:
 // what each has begun is one transaction, and whoever ends leaves the rest to the others.
 func (w *Worker) reprocessContexts(ctx context.Context) {
-	tick := time.NewTicker(turnsEvery)
-	defer tick.Stop()
-	for {
-		if err := w.ReprocessDue(ctx); err != nil && ctx.Err() == nil {
-			w.Log.WarnContext(ctx, "documents that are to be processed anew were not begun; it is tried again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	w.again(ctx, turnsEvery, "documents that are to be processed anew were not begun", w.reprocessDue)
 }
 
-// ReprocessDue has the next documents of each context have their turn that is due.
-func (w *Worker) ReprocessDue(ctx context.Context) error {
+// reprocessDue has the next documents of each context have their turn that is due.
+func (w *Worker) reprocessDue(ctx context.Context) error {
 	began := false
 	for {
 		id, begun, none, err := w.Store.ReprocessSome(ctx)
