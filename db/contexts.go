@@ -65,8 +65,11 @@ func (d Desk) scoped(ids []int64) []any { return d.args(ids) }
 
 var contextColumns = columns[Context]("x")
 
-// onDesk holds the contexts x of a desk, whose arguments come first.
-const onDesk = `x.account_id = $1 AND ($2::bigint = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NULL`
+// ofDesk holds the contexts x of a desk, whose arguments come first, and onDesk those that are not deleted.
+const (
+	ofDesk = `x.account_id = $1 AND ($2::bigint = 0 OR x.share_state = 1 OR x.user_id = $2)`
+	onDesk = ofDesk + ` AND x.removed_at IS NULL`
+)
 
 // shownOn is the account of a context that is not deleted, which an index of those alone has before their ids: there may be very many others.
 const shownOn = `CASE WHEN x.removed_at IS NULL THEN x.account_id END`
@@ -106,12 +109,12 @@ var (
 	// As the desk's conditions have it, but of one that is off its desk.
 	qRestoreContext = prepare(`
 		UPDATE contexts x SET removed_at = NULL, erase_at = NULL
-		WHERE x.id = $3 AND x.account_id = $1 AND ($2::bigint = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NOT NULL AND x.home_id IS NULL
+		WHERE x.id = $3 AND ` + ofDesk + ` AND x.removed_at IS NOT NULL AND x.home_id IS NULL
 			AND x.erase_at > now() + interval '1 minute' -- now is when the transaction began: by then the erasure may have
 		RETURNING ` + contextColumns)
 	qDeletedContexts = prepare(`
 		SELECT 'Context' AS type, x.id, x.name, x.account_id AS owner_id, x.removed_at, x.erase_at FROM contexts x
-		WHERE x.account_id = $1 AND ($2::bigint = 0 OR x.share_state = 1 OR x.user_id = $2) AND x.removed_at IS NOT NULL AND x.home_id IS NULL
+		WHERE ` + ofDesk + ` AND x.removed_at IS NOT NULL AND x.home_id IS NULL
 			AND ` + unindexed("x.erase_at > now() + interval '1 minute'") + ` ORDER BY x.account_id DESC, x.removed_at DESC LIMIT $3`)
 	qBumpContext  = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
 	qBumpDocument = prepare(bump(""))
