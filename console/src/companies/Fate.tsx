@@ -3,7 +3,7 @@ import { IconArrowsMove, IconPlayerPause, IconPlayerPlay, IconRestore, IconTrash
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
-import { useKept } from "../graph/useKept";
+import { usePolled } from "../graph/usePolled";
 import { useText } from "../text";
 import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
@@ -60,7 +60,7 @@ export function Fate({ company }: { company: Whole }) {
 /** Tells what is left of a company that is being erased, which can take long. */
 function Erased({ id }: { id: string }) {
   const { text } = useText();
-  const { data, error, again } = useKept(WhatIsBelow, { id });
+  const { data, error, again } = usePolled(WhatIsBelow, { id });
   if (data && !data.customer) return <Alert color="red">{text.companies.erased}</Alert>;
   return (
     <Alert color="red">

@@ -1,7 +1,7 @@
 import { NativeSelect } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { useKept } from "../graph/useKept";
+import { usePolled } from "../graph/usePolled";
 import { useText } from "../text";
 import { Chart } from "../ui/Chart";
 import { Problem } from "../ui/Problem";
@@ -15,7 +15,7 @@ export function Busiest() {
   const { text, format } = useText();
   const navigate = useNavigate();
   const { by = measures[0] }: OperationsSearch = useSearch({ from: "/inside/operations" });
-  const { data, error, again } = useKept(Ask, { by });
+  const { data, error, again } = usePolled(Ask, { by });
   const write = by === "STORAGE_BYTES" ? format.bytes : format.number;
   const rows = useMemo(() => (data?.operations.busiest ?? []).map((company, place) => {
     const usage = company.usage.find(({ name }) => name === by);

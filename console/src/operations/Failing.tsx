@@ -1,6 +1,6 @@
 import { Anchor } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useKept } from "../graph/useKept";
+import { usePolled } from "../graph/usePolled";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { When } from "../ui/When";
@@ -11,7 +11,7 @@ import { Section } from "./Section";
 /** Destinations to which nothing gets through. */
 export function Failing() {
   const { text } = useText();
-  const { data, error, again } = useKept(Ask, {});
+  const { data, error, again } = usePolled(Ask, {});
   if (!data) return <Problem error={error} again={again} />;
   return (
     <Section

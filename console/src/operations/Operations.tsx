@@ -1,5 +1,5 @@
 import { Anchor, Skeleton, Stack, Text } from "@mantine/core";
-import { useKept } from "../graph/useKept";
+import { usePolled } from "../graph/usePolled";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { PageHead } from "../ui/Page";
@@ -18,7 +18,7 @@ type Known = OperationsResult["operations"];
 export function Operations() {
   const { text } = useText();
   const me = useMe();
-  const { data, error, again } = useKept(Ask, {});
+  const { data, error, again } = usePolled(Ask, {});
   const known = data?.operations;
   return (
     <Stack gap="lg">

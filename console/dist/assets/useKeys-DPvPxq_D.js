@@ -1,1 +1,0 @@
-import{n as e}from"./pages-D8yOLS9n.js";import{i as t}from"./keys.gql-CH9FOnyp.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
