@@ -56,13 +56,20 @@ func TestAnswersOutliveReplicas(t *testing.T) {
 	}
 	everybody := s.Number(`SELECT count(*) FROM memberships`)
 	for _, bytes := range []int{5_000, 200_000, 600_000} {
-		used()
-		way.CutAfter(bytes)
-		_, content := archiveOf(t, s, 1)
-		if n := int64(len(content.rows["users"])); !way.IsCut() || n != everybody {
-			t.Errorf("cut after %d bytes (%t), an archive has %d people of %d", bytes, way.IsCut(), n, everybody)
+		isCut := false
+		for try := 0; !isCut && try < 5; try++ { // who is behind for a moment is left out, and has sent less
+			used()
+			way.CutAfter(bytes)
+			_, content := archiveOf(t, s, 1)
+			if n := int64(len(content.rows["users"])); n != everybody {
+				t.Errorf("cut after %d bytes (%t), an archive has %d people of %d", bytes, way.IsCut(), n, everybody)
+			}
+			isCut = way.IsCut()
+			way.Mend()
 		}
-		way.Mend()
+		if !isCut {
+			t.Errorf("the standby never sent %d bytes of an archive", bytes)
+		}
 	}
 }
 
