@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DHa4dfgv.js";import{i as t}from"./keys.gql-DVD1DMgn.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
