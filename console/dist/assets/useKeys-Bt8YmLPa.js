@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BncSz_MG.js";import{i as t}from"./keys.gql-BliJHpG2.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-C9x2deyo.js";import{c as t}from"./webhooks.gql-DFgrERUv.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};
