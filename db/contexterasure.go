@@ -18,7 +18,8 @@ const (
 var firstDocuments = `(SELECT * FROM documents WHERE context_id = $1 ORDER BY context_id, id LIMIT ` + strconv.Itoa(eraseAtOnce+1) + `)`
 
 var (
-	qContextIsLarge = prepare(`SELECT count(*) > ` + strconv.Itoa(eraseAtOnce) + ` OR COALESCE(sum(chunks), 0) > ` + strconv.Itoa(eraseChunks) + ` FROM ` + firstDocuments + ` d`)
+	qContextIsLarge  = prepare(`SELECT count(*) > ` + strconv.Itoa(eraseAtOnce) + ` OR COALESCE(sum(CASE WHEN status = 'ready' THEN chunks ELSE ` + storedChunks("d.id") + ` END), 0) > ` + strconv.Itoa(eraseChunks) + ` FROM ` + firstDocuments + ` d`)
+	qDocumentIsLarge = prepare(`SELECT ` + storedChunks("$1") + ` > ` + strconv.Itoa(eraseChunks))
 	// Others who erase it pass it over meanwhile.
 	qHoldHidden = prepare(`
 		SELECT id FROM contexts WHERE removed_at IS NOT NULL AND COALESCE(erase_at, removed_at) <= now()
@@ -34,6 +35,11 @@ var (
 	qEraseAsked = prepare(`
 		DELETE FROM context_queries WHERE id = ANY (ARRAY(SELECT id FROM context_queries WHERE context_id = $1 LIMIT ` + strconv.Itoa(eraseRows) + `))`)
 )
+
+// storedChunks counts the chunks that a document has, as far as it matters: one that is not ready may have very many that its row does not tell of.
+func storedChunks(id string) string {
+	return `(SELECT count(*) FROM (SELECT FROM chunks WHERE document_id = ` + id + ` LIMIT ` + strconv.Itoa(eraseChunks+1) + `) k)`
+}
 
 // eraseChunksOf takes away some chunks of documents, eraseBlocksOf some blocks of their vectors, which have no id and are found by their places.
 func eraseChunksOf(documents, most string) string {

@@ -181,7 +181,13 @@ func (s *Store) FittingDocuments(ctx context.Context, contexts []int64, predicat
 // DeleteDocument removes a document with its chunks and puts its original up for deletion. One with very many chunks is only hidden: EraseContexts
 // takes it away.
 func (s *Store) DeleteDocument(ctx context.Context, d *Document) error {
-	if d.ChunkCount > eraseChunks {
+	large := d.ChunkCount > eraseChunks
+	if d.Status != "ready" {
+		if err := s.get(ctx, &large, qDocumentIsLarge, d.ID); err != nil {
+			return err
+		}
+	}
+	if large {
 		return s.takeOut(ctx, d, 0)
 	}
 	if err := s.must(ctx, qBumpDocument, d.ContextID, d.ID); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 )
 
@@ -66,16 +67,10 @@ var (
 		WHERE ` + heldDocument)
 	qDocumentBacklog = backlog("documents", "next_attempt_at", `status IN ('pending', 'processing')`)
 	qReadBy          = prepare(`
-		WITH held AS (UPDATE documents SET reader = $3 WHERE ` + heldDocument + ` RETURNING id, revision),
-		blocks AS (DELETE FROM vector_blocks b USING held h WHERE b.document_id = h.id AND b.revision = h.revision),
-		gone AS (DELETE FROM chunks k USING held h WHERE k.document_id = h.id AND k.revision = h.revision)
-		SELECT id FROM held`)
-	qDropOtherChunks = prepare(`
-		WITH blocks AS (DELETE FROM vector_blocks WHERE document_id = $1 AND (revision <> $2 OR first >= $3))
-		DELETE FROM chunks WHERE document_id = $1 AND (revision <> $2 OR position >= $3)`)
-	qDropChunks = prepare(`
-		WITH blocks AS (DELETE FROM vector_blocks WHERE document_id = $1)
-		DELETE FROM chunks WHERE document_id = $1`)
+		WITH ` + dropOthers("0") + `,
+		read AS (UPDATE documents d SET reader = $3 FROM part p WHERE d.id = p.id AND NOT p.more)
+		SELECT more FROM part`)
+	qDropOthers   = prepare(`WITH ` + dropOthers("$3") + ` SELECT more FROM part`)
 	qFailDocument = prepare(`
 		UPDATE documents SET status = 'failed', error = $3, chunks = 0, warnings = '[]', completed_at = now()
 		WHERE ` + heldDocument)
@@ -103,6 +98,19 @@ var (
 		WHERE d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status = 'processing'") + `
 		ON CONFLICT DO NOTHING`)
 )
+
+// dropOthers takes away some of what document $1 has beside the chunks before a position of its revision, as long as the worker of attempt $2 has it;
+// more tells that there may be more. Nobody finds anything of a document that is being processed, so it may go by parts.
+func dropOthers(from string) string {
+	beside := func(row, table, position string, most int) string {
+		return `(SELECT ` + row + ` AS row FROM ` + table + ` WHERE document_id = h.id AND revision < h.revision
+			UNION ALL SELECT ` + row + ` FROM ` + table + ` WHERE document_id = h.id AND revision = h.revision AND ` + position + ` >= ` + from + ` LIMIT ` + strconv.Itoa(most) + `)`
+	}
+	return `held AS MATERIALIZED (SELECT id, revision FROM documents WHERE ` + heldDocument + ` FOR NO KEY UPDATE),
+		blocks AS (DELETE FROM vector_blocks WHERE ctid = ANY (ARRAY(SELECT o.row FROM held h CROSS JOIN LATERAL ` + beside("ctid", "vector_blocks", "first", eraseBlocks) + ` o)) RETURNING 1),
+		gone AS (DELETE FROM chunks WHERE id = ANY (ARRAY(SELECT o.row FROM held h CROSS JOIN LATERAL ` + beside("id", "chunks", "position", eraseChunks) + ` o)) RETURNING 1),
+		part AS (SELECT h.id, (SELECT count(*) FROM blocks) = ` + strconv.Itoa(eraseBlocks) + ` OR (SELECT count(*) FROM gone) = ` + strconv.Itoa(eraseChunks) + ` AS more FROM held h)`
+}
 
 // LeaseDocuments hands out due documents by turns of branches, for the lease, so that no more than so many
 // are handed out or processed at the same time.
@@ -138,12 +146,21 @@ func (s *Store) ReadBy(ctx context.Context, w *DocumentWork, reader int) error {
 	if w.Reader == reader {
 		return nil
 	}
-	var id int64
-	err := s.get(ctx, &id, qReadBy, w.ID, w.Attempts, reader)
+	err := s.byParts(ctx, qReadBy, w.ID, w.Attempts, reader)
 	if err == nil {
 		w.Reader = reader
 	}
 	return err
+}
+
+// byParts has a statement do its next part until there is no more, each in a transaction of its own.
+func (s *Store) byParts(ctx context.Context, part query, args ...any) error {
+	for more := true; more; {
+		if err := s.get(ctx, &more, part, args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ChunkPositions gives the positions of the work's chunks that are stored already, in order.
@@ -155,28 +172,24 @@ func (s *Store) ChunkPositions(ctx context.Context, w *DocumentWork, each func(i
 // FinishDocument makes a document ready, with its revision's chunks and no others. dimensions is the
 // length of its dense vectors, 0 without any. ErrNoRows says that the work was lost.
 func (s *Store) FinishDocument(ctx context.Context, w *DocumentWork, chunks, dimensions int, warnings json.RawMessage) error {
+	if err := s.byParts(ctx, qDropOthers, w.ID, w.Attempts, chunks); err != nil {
+		return err
+	}
 	return s.Tx(ctx, func(tx *Store) error {
 		// The context first: whoever deletes it locks in this order, too.
 		if err := tx.must(ctx, qFinishContext, w.ContextID, w.ID, dimensions); err != nil {
 			return err
 		}
-		if err := tx.must(ctx, qFinishDocument, w.ID, w.Attempts, chunks, string(warnings)); err != nil {
-			return err
-		}
-		_, err := tx.exec(ctx, qDropOtherChunks, w.ID, w.Revision, chunks)
-		return err
+		return tx.must(ctx, qFinishDocument, w.ID, w.Attempts, chunks, string(warnings))
 	})
 }
 
-// FailDocument ends a document with a sentence for a person; ErrNoRows says that the work was lost.
+// FailDocument ends a document, which loses its chunks, with a sentence for a person; ErrNoRows says that the work was lost.
 func (s *Store) FailDocument(ctx context.Context, w *DocumentWork, sentence string) error {
-	return s.Tx(ctx, func(tx *Store) error {
-		if err := tx.must(ctx, qFailDocument, w.ID, w.Attempts, sentence); err != nil {
-			return err
-		}
-		_, err := tx.exec(ctx, qDropChunks, w.ID)
+	if err := s.byParts(ctx, qDropOthers, w.ID, w.Attempts, 0); err != nil {
 		return err
-	})
+	}
+	return s.must(ctx, qFailDocument, w.ID, w.Attempts, sentence)
 }
 
 // DocumentLate puts a document off until after the wait. fault says that something was wrong, which

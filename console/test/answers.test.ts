@@ -189,3 +189,20 @@ test("a context that is told to shows which questions find nothing, and how ofte
   await page.getByRole("link", { name: "zephyr" }).click();
   await page.getByRole("heading", { name: "Nothing found" }).waitFor();
 });
+
+test("what comes of a search and of a question is seen on a telephone: its keyboard goes; another keyboard goes on in the field", async (t) => {
+  const page = await open(t);
+  const at = await harbour(page, "Telephone");
+  const telephone = await open(t, { width: 390, touch: true });
+  await signIn(telephone, greta);
+  for (const [window, stays] of [[page, true], [telephone, false]] as const) {
+    for (const [place, field] of [[at, "Your question"], [at.replace(/ask$/, "search"), "What are you looking for?"]] as const) {
+      await window.goto(place);
+      const box = window.getByLabel(field);
+      await box.fill("when does the tide flood the quay");
+      await box.press("Enter");
+      await window.getByRole("link", { name: /tides\.md/ }).first().waitFor();
+      assert.equal(await box.evaluate((element) => element === document.activeElement), stays, `${field}: whether the focus stays`);
+    }
+  }
+});

@@ -12,6 +12,8 @@ export interface Options {
   width?: number;
   /** Whether certificates are believed that nobody vouches for. */
   insecure?: boolean;
+  /** Whether it is a touch screen, as a telephone has, whose keyboard covers a part of it. */
+  touch?: boolean;
 }
 
 /** What the tests in Go say of the platform that they have started. */
@@ -43,9 +45,9 @@ after(async () => (await browser)?.close());
  * Opens a browser window with an empty profile, for pages that ask nobody but some addresses. At the end of the test nothing may have
  * gone wrong in it, nor in the tabs that it has got.
  */
-export async function openFor(t: TestContext, addresses: readonly string[], { complaints = /^$/, language = "en-GB", width = 1280, insecure = false }: Options = {}): Promise<Page> {
+export async function openFor(t: TestContext, addresses: readonly string[], { complaints = /^$/, language = "en-GB", width = 1280, insecure = false, touch = false }: Options = {}): Promise<Page> {
   browser ??= chromium.launch(program);
-  const context = await (await browser).newContext({ viewport: { width, height: 800 }, locale: language, reducedMotion: "reduce", ignoreHTTPSErrors: insecure });
+  const context = await (await browser).newContext({ viewport: { width, height: 800 }, locale: language, reducedMotion: "reduce", ignoreHTTPSErrors: insecure, hasTouch: touch, isMobile: touch });
   context.setDefaultTimeout(60_000); // a busy machine takes its time
   const hosts = addresses.map((address) => new URL(address).host);
   const wrong: string[] = [];

@@ -27,14 +27,14 @@ export async function made(by: Person, name: string, diagram: object, published 
   return agent;
 }
 
-/** Makes somebody a viewer of companies' tenant management, which invites whoever is new there. */
-export async function added(by: Person, email: string, companies: readonly string[]): Promise<void> {
+/** Gives somebody a role in an application of companies, which invites whoever is new there: without another word, that of a viewer of tenant management. */
+export async function added(by: Person, email: string, companies: readonly string[], { role: named = "Viewer", application: code = "tenant" } = {}): Promise<void> {
   const { roles } = await graph<{ roles: { id: string; name: string; application: { code: string } }[] }>(by, "{ roles { id name application { code } } }", {});
-  const role = roles.find(({ name, application }) => name === "Viewer" && application.code === "tenant")!;
+  const role = roles.find(({ name, application }) => name === named && application.code === code)!;
   for (const search of companies) {
     const { customers: { nodes } } = await graph<{ customers: { nodes: { name: string; accounts: { nodes: { id: string; application: { code: string } }[] } }[] } }>(
       by, "query($search: String!) { customers(filter: { search: $search }) { nodes { name accounts { nodes { id application { code } } } } } }", { search });
-    const account = nodes.find(({ name }) => name === search)!.accounts.nodes.find(({ application }) => application.code === "tenant")!;
+    const account = nodes.find(({ name }) => name === search)!.accounts.nodes.find(({ application }) => application.code === code)!;
     await graph(by, "mutation($input: CreatePermissionInput!) { createPermission(input: $input) { permission { id } } }", { input: { accountId: account.id, roleId: role.id, email } });
   }
 }

@@ -107,6 +107,28 @@ test("leave one of two companies, go on in the other, then erase oneself", async
   await page.getByText("The address or the password is wrong").waitFor();
 });
 
+for (const application of ["assistant", "builder"]) {
+  test(`who has a role in ${application} alone sees their companies and invitations, and can leave`, async (t) => {
+    const person = await invited(`${application}@alone.example`, ["Alpine Energy"], { role: "Owner", application });
+    await added(ada, person.email, ["Brightwater Health"], { role: "Owner", application });
+    const page = await open(t);
+    await signIn(page, person, "/console/profile");
+    const invitations = page.getByRole("region", { name: "Invitations" });
+    await invitations.getByText("Brightwater Health has invited you").waitFor();
+    const mine = page.getByRole("region", { name: "Your companies" });
+    await mine.getByText("you act for it now").waitFor();
+    await accessible(page, `profile-${application}`);
+    assert.equal(await page.getByRole("alert").count(), 0);
+    await page.getByRole("button", { name: "Company: Alpine Energy" }).click();
+    await page.getByRole("treeitem", { name: /Alpine Energy/ }).waitFor();
+    await page.keyboard.press("Escape");
+    await invitations.getByRole("button", { name: "Accept: Brightwater Health" }).click();
+    await mine.getByRole("button", { name: "Leave Brightwater Health" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+    await mine.getByRole("button", { name: "Leave Brightwater Health" }).waitFor({ state: "detached" });
+  });
+}
+
 test("who leaves the company that they act for is signed out there", async (t) => {
   const person = await invited("wim@two.example", ["Alpine Energy", "Brightwater Health"]);
   const page = await open(t, { language: "de-DE", complaints: /status of 401/ });
@@ -131,9 +153,9 @@ test("who leaves the company that they act for is signed out there", async (t) =
   await page.getByText(/^Sie haben .* verlassen\.$/).waitFor();
 });
 
-/** Somebody who is a viewer in companies, and has a password. */
-async function invited(email: string, companies: readonly string[]): Promise<Person> {
-  await added(ada, email, companies);
+/** Somebody who is a viewer in companies, or what else is asked for, and has a password. */
+async function invited(email: string, companies: readonly string[], what?: Parameters<typeof added>[3]): Promise<Person> {
+  await added(ada, email, companies, what);
   const password = "correct horse battery staple";
   const token = new URLSearchParams(new URL(await linkFor(email)).hash.slice(1)).get("token");
   const set = await fetch(`${url}/auth/setup`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token, password }) });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { graph } from "./made.js";
 import { accessible, ada, greta, mira, open, receivers, signIn, url } from "./visit.js";
 
@@ -246,4 +246,27 @@ test("the portal with a token that may look, with one that may not, and with one
   await page.goto(`${url}/console/portal/deliveries#token=worn.out`);
   await page.getByRole("heading", { name: "Your access has ended" }).waitFor();
   await accessible(page, "portal-ended");
+});
+
+test("beside its panel the list keeps its head in one line, and its place", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/webhooks/destinations/new");
+  const main = page.getByRole("main");
+  const more = main.getByRole("button", { name: "More", exact: true });
+  await more.waitFor();
+  const middle = async (of: Locator) => {
+    const { y, height } = (await of.boundingBox())!;
+    return y + height / 2;
+  };
+  const inLine = Math.abs(await middle(main.getByRole("link", { name: "Add a destination" })) - await middle(main.getByRole("heading", { level: 1 })));
+  assert.ok(inLine < 4, "the button stands below the page's name");
+  // A panel gives way before its list has no room.
+  await page.setViewportSize({ width: 1024, height: 800 });
+  const end = await main.locator(".list").evaluate((list) => Math.max(...[...list.querySelectorAll("a, button, p")].map((one) => one.getBoundingClientRect().right)));
+  assert.ok(end <= (await main.getByRole("region", { name: "Add a destination" }).boundingBox())!.x, "something of the list is below the panel");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await more.click();
+  await main.getByRole("menuitem", { name: "Recently deleted" }).click();
+  await main.getByRole("heading", { name: "Recently deleted" }).and(page.locator(":focus")).waitFor();
+  await accessible(page, "destinations-more");
 });

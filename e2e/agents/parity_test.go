@@ -102,7 +102,7 @@ func compareAgents(t *testing.T, s *platform.Platform, token string) {
 		for _, edge := range []string{"account", "published", "revisions", "runs"} {
 			delete(row, edge)
 		}
-		path := "/v1/agents/" + fmt.Sprint(row["id"])
+		path := "/v1/agents/" + fmt.Sprintf("%.0f", row["id"])
 		platform.SameAnswers(t, "an agent", s.Must(200, "GET", path, token, nil).JSON(t), row)
 		delete(row, "draft") // a list leaves it out
 		for _, v := range revisions {

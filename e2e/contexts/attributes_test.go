@@ -142,7 +142,7 @@ func TestSearchContexts(t *testing.T) {
 		var rest, graph []string
 		body := object{"contextIds": []int64{ids[2], ids[0], ids[2]}, "prompt": "honey", "mode": mode, "topN": 3}
 		for _, hit := range s.Must(200, "POST", "/v1/contexts/search", token, body).JSON(t).([]any) {
-			rest = append(rest, fmt.Sprint(platform.Member(t, hit, "contextId"), strings.Count(platform.Member(t, hit, "content").(string), "honey")))
+			rest = append(rest, fmt.Sprint(int64(platform.Member(t, hit, "contextId").(float64)), strings.Count(platform.Member(t, hit, "content").(string), "honey")))
 		}
 		if want := []string{fmt.Sprint(ids[0], 6), fmt.Sprint(ids[0], 5), fmt.Sprint(ids[2], 2)}; !slices.Equal(rest, want) {
 			t.Errorf("%s: %v, want %v", mode, rest, want)

@@ -25,13 +25,13 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	if len(s.Search(token, id, "honey")) != 3 || s.Blobs() != 3 || count("chunks") != 3 {
 		t.Fatalf("%d blobs, %d chunks, %v", s.Blobs(), count("chunks"), list)
 	}
-	path := fmt.Sprintf("/context/documents/%d/%v", id, list[0]["id"])
+	path := fmt.Sprintf("/context/documents/%d/%.0f", id, list[0]["id"])
 	if a := s.Must(200, "DELETE", path, token, nil); a.JSON(t).(map[string]any)["deleted"] != true {
 		t.Errorf("%s", a.Body)
 	}
 	s.Must(404, "DELETE", path, token, nil)
 	other := s.NewContext(token, "Other")
-	s.Must(404, "DELETE", fmt.Sprintf("/context/documents/%d/%v", other, list[1]["id"]), token, nil)
+	s.Must(404, "DELETE", fmt.Sprintf("/context/documents/%d/%.0f", other, list[1]["id"]), token, nil)
 	if hits := s.Search(token, id, "honey"); len(hits) != 2 {
 		t.Errorf("after the deletion: %v", hits)
 	}
@@ -92,7 +92,7 @@ func TestReprocess(t *testing.T) {
 		t.Errorf("the chunks are not the text: %q", got)
 	}
 	one := byName(s.Documents(token, id), "empty.txt")
-	d := s.MustGQL(token, `mutation($id: ID!) { reprocessDocument(input: {id: $id}) { document { status error started } } }`, map[string]any{"id": fmt.Sprint(one["id"])})
+	d := s.MustGQL(token, `mutation($id: ID!) { reprocessDocument(input: {id: $id}) { document { status error started } } }`, map[string]any{"id": fmt.Sprintf("%.0f", one["id"])})
 	if got := platform.Member(t, d, "reprocessDocument.document"); !platform.SameJSON(got, map[string]any{"status": "pending", "error": nil, "started": nil}) {
 		t.Errorf("%v", got)
 	}

@@ -70,7 +70,7 @@ func TestDenseModel(t *testing.T) {
 			t.Errorf("scoreThreshold: %v", hits)
 		}
 		for docID, name := range names {
-			if hits := search(fmt.Sprintf(`prompt: "abcz", documentIds: [%v]`, docID)); len(hits) != 1 || platform.Member(t, hits[0], "document.originalName") != name {
+			if hits := search(fmt.Sprintf(`prompt: "abcz", documentIds: [%.0f]`, docID)); len(hits) != 1 || platform.Member(t, hits[0], "document.originalName") != name {
 				t.Errorf("documentIds %s: %v", name, hits)
 			}
 		}

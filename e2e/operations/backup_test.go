@@ -54,7 +54,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("%d documents", len(documents))
 	}
 	for _, d := range documents {
-		a := there.Must(200, "GET", fmt.Sprintf("/context/document/%v/original", d["id"]), assistant, nil)
+		a := there.Must(200, "GET", fmt.Sprintf("/context/document/%.0f/original", d["id"]), assistant, nil)
 		if d["status"] != "ready" || !strings.HasPrefix(string(a.Body), "# ") {
 			t.Errorf("%v: %.40q", d, a.Body)
 		}

@@ -180,7 +180,8 @@ func TestQueuesAreReadable(t *testing.T) {
 	id, secret := s.Subscribe(token, r.URL)
 	s.Poll(token, s.Start(token, s.Publish(token, platform.Greeter), object{"name": "Ada"}))
 	r.Wait(t, 4)
-	for queue, want := range map[string]string{"webhooks": `{"destinationId":` + platform.Decimal(id) + `,"oldest":"`, "runs": `{"id":1,"claim":0}`} {
+	run := platform.Decimal(s.Number(`SELECT max(id) FROM runs`))
+	for queue, want := range map[string]string{"webhooks": `{"destinationId":` + platform.Decimal(id) + `,"oldest":"`, "runs": `{"id":` + run + `,"claim":0}`} {
 		var body struct {
 			Tasks []struct{ Type, Payload string }
 		}

@@ -117,7 +117,7 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	s.Upload(assistant, removed, "quill.txt", []byte("Quill."))
 	s.Settle(assistant, removed)
 	s.Must(http.StatusOK, "DELETE", fmt.Sprintf("/context/%d?restorable=true", removed), assistant, nil)
-	s.Must(http.StatusOK, "DELETE", fmt.Sprintf("/context/documents/%d/%v?restorable=true", searched, s.Documents(assistant, searched)[0]["id"]), assistant, nil)
+	s.Must(http.StatusOK, "DELETE", fmt.Sprintf("/context/documents/%d/%.0f?restorable=true", searched, s.Documents(assistant, searched)[0]["id"]), assistant, nil)
 	agent := s.Publish(builder, platform.Greeter)
 	s.Poll(builder, s.Start(builder, agent, map[string]any{"name": "Quill"}))
 	s.Mutate(builder, "deleteAgent", "deletedId", map[string]any{"id": s.Publish(builder, platform.Greeter)})

@@ -307,7 +307,7 @@ func (d *doors) compareLists(t *testing.T, token string, customer int64) {
 				}
 			}
 			asREST(row)
-			d.same(t, token, path+"/{id}", "", row, "{id}", fmt.Sprint(row["id"]))
+			d.same(t, token, path+"/{id}", "", row, "{id}", fmt.Sprintf("%.0f", row["id"]))
 		}
 		d.same(t, token, path, "?customerId="+platform.Decimal(customer), shown)
 	}
@@ -347,7 +347,7 @@ func (d *doors) compareIdentities(t *testing.T, token string, customer int64) {
 				row[name] = platform.Member(t, row, edge+".databaseId")
 				delete(row, edge)
 			}
-			d.same(t, token, "/v1/identities/{id}", "", row, "{id}", fmt.Sprint(row["id"]))
+			d.same(t, token, "/v1/identities/{id}", "", row, "{id}", fmt.Sprintf("%.0f", row["id"]))
 		}
 		d.same(t, token, "/v1/identities", fmt.Sprintf("?userId=%v", platform.Member(t, user, "databaseId")), list)
 	}
@@ -367,7 +367,7 @@ func (d *doors) comparePermissions(t *testing.T, token string, customer int64) {
 	}
 	for _, row := range shown {
 		row := row.(map[string]any)
-		d.same(t, token, "/v1/permissions/{id}", "", row, "{id}", fmt.Sprint(row["id"]))
+		d.same(t, token, "/v1/permissions/{id}", "", row, "{id}", fmt.Sprintf("%.0f", row["id"]))
 		d.compareAccount(t, token, fmt.Sprint(row["appAccountId"]))
 	}
 	d.same(t, token, "/v1/permissions", "?subtree=false&customerId="+platform.Decimal(customer), shown)

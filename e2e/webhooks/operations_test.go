@@ -70,7 +70,7 @@ func TestDestinationsAreManaged(t *testing.T) {
 			t.Errorf("%v", tested)
 		}
 		n := len(r.All())
-		again := s.Must(202, "POST", fmt.Sprintf("%s/deliveries/%v/resend", platform.Hooks, platform.Member(t, tested, "id")), token, nil).JSON(t)
+		again := s.Must(202, "POST", fmt.Sprintf("%s/deliveries/%.0f/resend", platform.Hooks, platform.Member(t, tested, "id")), token, nil).JSON(t)
 		if x := r.Wait(t, n+1)[n]; x.Header.Get(webhook.HeaderTest) != "true" {
 			t.Errorf("sent again: %v", x.Header)
 		}

@@ -51,9 +51,13 @@ func (w *weights) of(bucket uint32) float32 {
 // weigh more than all that some have.
 const usual = 10
 
-// AskText is Ask for the text of a query, of which Cover then also knows the words.
+// AskText is Ask for the text of a query. Cover then also knows its words, and leaves out those that only frame it.
 func (x *Sparse) AskText(text string) *Asked {
 	a := x.Ask(x.model.Embed(text))
+	if subject := lexical.Subject(text); subject != text {
+		of := x.Ask(x.model.Embed(subject))
+		a.weights, a.total = of.weights, of.total
+	}
 	a.words = x.model.Words(text)
 	return a
 }

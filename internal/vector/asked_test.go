@@ -24,6 +24,27 @@ func TestCover(t *testing.T) {
 	}
 }
 
+// TestCoverOfSubject: what only asks to be told something is no part of what an answer must have, unless nothing else is asked.
+func TestCoverOfSubject(t *testing.T) {
+	const answer = "In a storm the harbour master raises two black flags."
+	for _, model := range []*lexical.Model{lexical.One, lexical.Two} {
+		b := NewSparseBuilder(model, nil)
+		for i, text := range []string{answer, "The boat house opens at nine."} {
+			b.Add(SparseRow{Chunk: int64(i), Document: 1, Vector: model.Embed(text)})
+		}
+		x := b.Build()
+		want := x.AskText("storm").Cover(answer)
+		for _, question := range []string{"What happens in a storm?", "Please explain: a storm!", "What HAPPENED in the storm"} {
+			if got := x.AskText(question).Cover(answer); got != want || got < 0.9 {
+				t.Errorf("%s: %q is covered by %.2f, the storm alone by %.2f", model.Name, question, got, want)
+			}
+		}
+		if got := x.AskText("What happens?").Cover(answer); got != 0 {
+			t.Errorf("%s: %.2f of what asks for nothing", model.Name, got)
+		}
+	}
+}
+
 // TestCoverOfForms: a word in another form counts, but less than the word itself, and one that is like it in little does not.
 func TestCoverOfForms(t *testing.T) {
 	b := NewSparseBuilder(lexical.Two, nil)

@@ -9,6 +9,7 @@ import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { FindBox } from "../ui/FindBox";
+import { MoreLinks } from "../ui/MoreLinks";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
@@ -29,7 +30,7 @@ export function Agents() {
   return (
     <div className="split">
       <div className="list">
-        <Head at="agents">{me.can("agent.write") && <><ToDeleted />{search.company === undefined && <NewAgent />}</>}</Head>
+        <Head at="agents">{me.can("agent.write") && <><MoreLinks of={[{ to: "/agents/deleted", label: text.ui.recentlyDeleted }]} />{search.company === undefined && <NewAgent />}</>}</Head>
         <Group gap="xs">
           <FindBox label={text.agents.find} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />
           <NativeSelect
@@ -49,11 +50,6 @@ export function Agents() {
       <Outlet />
     </div>
   );
-}
-
-function ToDeleted() {
-  const { text } = useText();
-  return <Button renderRoot={(props) => <Link to="/agents/deleted" search={true} {...props} />} variant="subtle">{text.ui.recentlyDeleted}</Button>;
 }
 
 function NewAgent() {

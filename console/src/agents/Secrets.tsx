@@ -5,6 +5,7 @@ import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
+import { MoreLinks } from "../ui/MoreLinks";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
@@ -19,17 +20,12 @@ export function Secrets() {
   return (
     <div className="split">
       <div className="list">
-        <Head at="secrets">{can && <><ToDeleted /><NewSecret /></>}</Head>
+        <Head at="secrets">{can && <><MoreLinks of={[{ to: "/agents/secrets/deleted", label: text.ui.recentlyDeleted }]} /><NewSecret /></>}</Head>
         {can ? <List /> : <Empty title={text.problems.forbidden} hint={text.agents.secretsForbidden} />}
       </div>
       <Outlet />
     </div>
   );
-}
-
-function ToDeleted() {
-  const { text } = useText();
-  return <Button component={Link} to="/agents/secrets/deleted" variant="subtle">{text.ui.recentlyDeleted}</Button>;
 }
 
 function NewSecret() {

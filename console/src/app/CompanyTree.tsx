@@ -12,7 +12,8 @@ import { useAsk } from "../graph/hooks";
 import { usePages } from "../graph/pages";
 import { useMe } from "../session/rights";
 import { session } from "../session/session";
-import { Places, type PlacesResult } from "../session/session.gql";
+import { Invited } from "../session/session.gql";
+import { type Membership, usePlaces } from "../session/usePlaces";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { unsaved } from "../ui/unsaved";
@@ -39,7 +40,8 @@ export function CompanyTree({ close }: { close: () => void }) {
   const [search] = useDebouncedValue(words.trim(), 200);
   const input = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  const { data } = useAsk(Places, {});
+  const { data } = useAsk(Invited, {});
+  const { places, error, again } = usePlaces();
   // It is loaded when it is opened for the first time, and then comes after what gives the focus to what is opened.
   useEffect(() => input.current?.focus(), []);
   const invited = data?.me.invitations.length ?? 0;
@@ -70,7 +72,7 @@ export function CompanyTree({ close }: { close: () => void }) {
         value={words} onChange={(event) => setWords(event.currentTarget.value)} onKeyDown={onKeyDown}
       />
       <div ref={list} className="companytree">
-        {search !== "" ? <Found search={search} open={open} /> : data ? <Mine mine={data.me.user.customers.nodes} open={open} onKey={onKey} /> : <Waiting />}
+        {search !== "" ? <Found search={search} open={open} /> : places ? <Mine mine={places} open={open} onKey={onKey} /> : error ? <Problem error={error} again={again} /> : <Waiting />}
       </div>
       <Text size="xs" c="dimmed">{text.app.companiesHint}</Text>
       {invited > 0 && (
@@ -99,8 +101,6 @@ function Role({ of: { databaseId } }: { of: Place }) {
     </>
   );
 }
-
-type Membership = PlacesResult["me"]["user"]["customers"]["nodes"][number];
 
 interface MineProps {
   /** Those of the companies that one belongs to which stand below the one that one acts for. */

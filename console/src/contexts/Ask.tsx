@@ -5,6 +5,7 @@ import { type FormEvent, useState } from "react";
 import { useText } from "../text";
 import { CopyText } from "../ui/CopyText";
 import { Empty } from "../ui/Empty";
+import { closeKeyboard } from "../ui/keyboard";
 import { Problem } from "../ui/Problem";
 import { AnswerText, AnswerWarnings } from "./AnswerText";
 import { Begin } from "./Begin";
@@ -50,6 +51,7 @@ function Question({ context, prompt, again }: { context: Whole; prompt: string |
   }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
+    closeKeyboard();
     const next = question.trim() || undefined;
     if (next === prompt) return again();
     void navigate({ to: "/contexts/$contextId/ask", params: { contextId: String(context.databaseId) }, search: { prompt: next } });

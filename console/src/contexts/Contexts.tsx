@@ -8,6 +8,7 @@ import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { FindBox } from "../ui/FindBox";
+import { MoreLinks } from "../ui/MoreLinks";
 import { PageHead } from "../ui/Page";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
@@ -27,7 +28,7 @@ export function Contexts() {
   return (
     <div className="split">
       <div className="list">
-        <PageHead title={text.contexts.title}>{me.can("context.write") && <><ToDeleted /><NewContext /></>}</PageHead>
+        <PageHead title={text.contexts.title}>{me.can("context.write") && <><MoreLinks of={[{ to: "/contexts/deleted", label: text.ui.recentlyDeleted }]} /><NewContext /></>}</PageHead>
         <Group gap="xs">
           <FindBox label={text.contexts.find} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />
           <NativeSelect
@@ -46,11 +47,6 @@ export function Contexts() {
       <Outlet />
     </div>
   );
-}
-
-function ToDeleted() {
-  const { text } = useText();
-  return <Button renderRoot={(props) => <Link to="/contexts/deleted" search={true} {...props} />} variant="subtle">{text.ui.recentlyDeleted}</Button>;
 }
 
 function NewContext() {

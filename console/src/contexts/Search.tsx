@@ -3,6 +3,7 @@ import { IconSearch } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { useText } from "../text";
+import { closeKeyboard } from "../ui/keyboard";
 import { Begin } from "./Begin";
 import { ContextHead, useContextOf, type Whole } from "./Context";
 import { Hits } from "./Hits";
@@ -40,6 +41,7 @@ function Box({ context, search }: { context: Whole; search: PromptSearch }) {
   }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
+    closeKeyboard();
     const { prompt, topN, threshold, mode } = form;
     const { submitter } = event.nativeEvent as SubmitEvent;
     if (submitter?.getAttribute("name") === "ask") {

@@ -8,6 +8,7 @@ import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { FindBox } from "../ui/FindBox";
+import { MoreLinks } from "../ui/MoreLinks";
 import { PageHead } from "../ui/Page";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
@@ -27,10 +28,8 @@ export function People() {
     <div className="split">
       <div className="list">
         <PageHead title={text.people.title}>
-          <Group gap="xs">
-            <Button renderRoot={(props) => <Link to="/people/invitations" search={{ company: search.company }} {...props} />} variant="default">{text.people.invitations}</Button>
-            {me.can("user.write") && <InviteLink search={search} />}
-          </Group>
+          <MoreLinks of={[{ to: "/people/invitations", label: text.people.invitations, button: true }]} />
+          {me.can("user.write") && <InviteLink search={search} />}
         </PageHead>
         <Group gap="xs">
           <FindBox label={text.people.search} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />

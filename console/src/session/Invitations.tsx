@@ -5,14 +5,14 @@ import { useNotices } from "../ui/useNotices";
 import { When } from "../ui/When";
 import { useMe } from "./rights";
 import { session } from "./session";
-import { AcceptInvitation, DeclineInvitation, Places } from "./session.gql";
+import { AcceptInvitation, DeclineInvitation, Invited } from "./session.gql";
 
 /** Companies that ask the person to join. */
 export function Invitations() {
   const { text } = useText();
   const me = useMe();
   const { attempt } = useNotices();
-  const { data } = useAsk(Places, {});
+  const { data } = useAsk(Invited, {});
   const accept = useChange(AcceptInvitation);
   const decline = useChange(DeclineInvitation);
   const answer = (change: typeof accept | typeof decline, id: string) => attempt(async () => {

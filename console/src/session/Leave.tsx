@@ -1,14 +1,15 @@
 import { Button, Group, List, Stack, Text, Title } from "@mantine/core";
 import { useState } from "react";
-import { useAsk, useChange } from "../graph/hooks";
+import { useChange } from "../graph/hooks";
 import { useText } from "../text";
 import { Confirm } from "../ui/Confirm";
 import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { plainly } from "./lastOwner";
 import { useMe } from "./rights";
-import { LeaveCompany, Places } from "./session.gql";
+import { LeaveCompany } from "./session.gql";
 import { session, signOutBy } from "./session";
+import { usePlaces } from "./usePlaces";
 
 interface Place {
   id: number;
@@ -21,11 +22,11 @@ interface Place {
 export function Leave() {
   const { text } = useText();
   const me = useMe();
-  const { data, error, again } = useAsk(Places, {});
+  const { places: within, error, again } = usePlaces();
   const [leaving, setLeaving] = useState<Place>();
   // Where one may do something, and within reach where one may not.
   const places = new Map<number, Place>(session.companies.map(({ customerId, displayName, roleName }) => [customerId, { id: customerId, name: displayName, role: roleName }]));
-  for (const { databaseId, name } of data?.me.user.customers.nodes ?? []) if (!places.has(databaseId)) places.set(databaseId, { id: databaseId, name, role: undefined });
+  for (const { databaseId, name } of within ?? []) if (!places.has(databaseId)) places.set(databaseId, { id: databaseId, name, role: undefined });
   return (
     <Stack gap="xs" component="section" aria-label={text.session.companies}>
       <Title order={2} size="h4">{text.session.companies}</Title>

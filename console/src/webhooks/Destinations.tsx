@@ -7,6 +7,7 @@ import { useMe } from "../session/rights";
 import { CompanyPill } from "../people/CompanyPill";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
+import { MoreLinks } from "../ui/MoreLinks";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
@@ -25,12 +26,16 @@ export function Destinations() {
   const navigate = useNavigate();
   const search: DestinationsSearch = useSearch({ strict: false });
   const since = useDayAgo();
+  const more = [
+    ...(base === "/webhooks" && me.can("key.write") ? [{ to: "/webhooks/destinations/portal-link", label: text.webhooks.portalLink.title, button: true }] : []),
+    ...(me.can("webhook.write") ? [{ to: `${base}/destinations/deleted`, label: text.ui.recentlyDeleted }] : []),
+  ];
   return (
     <div className="split broad">
       <div className="list">
         <Head at="destinations">
-          {base === "/webhooks" && me.can("key.write") && <Button variant="default" component={Link} to="/webhooks/destinations/portal-link" search={true as never}>{text.webhooks.portalLink.title}</Button>}
-          {me.can("webhook.write") && <><ToDeleted /><Add>{text.webhooks.add}</Add></>}
+          <MoreLinks of={more} />
+          {me.can("webhook.write") && <Add>{text.webhooks.add}</Add>}
         </Head>
         {search.company !== undefined && <Group><CompanyPill id={search.company} back={text.webhooks.ownCompany} remove={() => navigate({ to: `${base}/destinations` })} /></Group>}
         <List company={search.company} since={since} />
@@ -38,12 +43,6 @@ export function Destinations() {
       <DayAgo value={since}><Outlet /></DayAgo>
     </div>
   );
-}
-
-function ToDeleted() {
-  const { text } = useText();
-  const base = useBase();
-  return <Button renderRoot={(props) => <Link to={`${base}/destinations/deleted`} search={true} {...props} />} variant="subtle">{text.ui.recentlyDeleted}</Button>;
 }
 
 function Add({ children }: { children: string }) {

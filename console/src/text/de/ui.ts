@@ -20,6 +20,7 @@ export const ui: Text["ui"] = {
   orderBy: (title) => `Nach ${title} ordnen`,
   drawn: (label) => `${label}, gezeichnet. Die Zahlen stehen in der Tabelle darunter.`,
   asTable: "Die Zahlen als Tabelle",
+  more: "Mehr",
   recentlyDeleted: "Zuletzt gelöscht",
   nothingDeleted: "In letzter Zeit wurde nichts gelöscht",
   nothingDeletedHint: "Was nicht für immer gelöscht wird, steht 30 Tage hier und lässt sich zurückholen.",

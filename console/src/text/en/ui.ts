@@ -19,6 +19,7 @@ export const ui = {
   orderBy: (title: string) => `Order by ${title}`,
   drawn: (label: string) => `${label}, drawn. The figures are in the table below.`,
   asTable: "The figures as a table",
+  more: "More",
   recentlyDeleted: "Recently deleted",
   nothingDeleted: "Nothing was deleted lately",
   nothingDeletedHint: "What is deleted, and not for good, stays here for 30 days and can be brought back.",

@@ -1,1 +1,0 @@
-import{t as e}from"./TextInput-WwRc5Y8K.js";import{t}from"./IconSearch-f5rh5t6W.js";import{t as n}from"./react-BNCMh3YF.js";var r=n();function i({label:n,value:i,change:a,...o}){return(0,r.jsx)(e,{"aria-label":n,placeholder:n,leftSection:(0,r.jsx)(t,{size:16,"aria-hidden":!0}),type:`search`,...o,value:i??``,onChange:({currentTarget:{value:e}})=>a(e||void 0)})}export{i as t};

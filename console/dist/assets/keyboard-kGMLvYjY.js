@@ -1,0 +1,1 @@
+function e(){matchMedia(`(pointer: coarse)`).matches&&document.activeElement instanceof HTMLElement&&document.activeElement.blur()}export{e as t};
