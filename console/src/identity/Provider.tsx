@@ -3,6 +3,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { providerPath, type Trial, trialOf } from "canopy-client";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
+import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { applicationName } from "../text/applicationName";
 import { Confirm } from "../ui/Confirm";
@@ -43,6 +44,7 @@ export function Provider() {
   const { data, error, again } = useAsk(Ask, {});
   const update = useChange(UpdateProvider);
   const { say } = useNotices();
+  const { owns } = useMe();
   const provider = data?.me.customer.identityProviders.find(({ databaseId }) => String(databaseId) === providerId);
   return (
     <SidePanel key={providerId} title={provider?.name ?? text.identity.one} close={() => navigate({ to: "/identity" })}>
@@ -55,12 +57,17 @@ export function Provider() {
           ]} />
           <Domains of={provider} />
           <Try of={provider} />
-          <Title order={3} size="h5">{text.identity.settings}</Title>
-          <Form key={provider.version} provider={provider} roles={data!.roles} save={async (form) => {
-            await update({ input: { id: provider.id, ...form, ifVersion: provider.version } });
-            say(text.ui.saved);
-          }} />
-          <Remove of={provider} />
+          {!owns && <Text size="sm" c="dimmed">{text.identity.ownersOnly}</Text>}
+          {owns && (
+            <>
+              <Title order={3} size="h5">{text.identity.settings}</Title>
+              <Form key={provider.version} provider={provider} roles={data!.roles} save={async (form) => {
+                await update({ input: { id: provider.id, ...form, ifVersion: provider.version } });
+                say(text.ui.saved);
+              }} />
+              <Remove of={provider} />
+            </>
+          )}
         </Stack>
       )}
     </SidePanel>
@@ -74,6 +81,7 @@ function Copied({ value }: { value: string }) {
 /** The records that prove the domains, and whether they are there. */
 function Domains({ of: { id, claims } }: { of: OneProvider }) {
   const { text } = useText();
+  const { owns } = useMe();
   const verify = useChange(VerifyDomain);
   const { attempt } = useNotices();
   if (claims.length === 0) return null;
@@ -88,7 +96,7 @@ function Domains({ of: { id, claims } }: { of: OneProvider }) {
               <Text size="sm">{text.identity.record}</Text>
               <Copied value={recordName} />
               <Copied value={recordValue} />
-              <Button size="xs" variant="default" w="fit-content" onClick={() => attempt(async () => void await verify({ input: { id, domain } }))}>{text.identity.look}</Button>
+              {owns && <Button size="xs" variant="default" w="fit-content" onClick={() => attempt(async () => void await verify({ input: { id, domain } }))}>{text.identity.look}</Button>}
             </>
           )}
         </Stack>
@@ -143,6 +151,7 @@ interface Settings {
 
 function Form({ provider, roles, save }: { provider?: OneProvider; roles: ProvidersResult["roles"]; save: (form: Settings) => Promise<void> }) {
   const { text } = useText();
+  const { gives } = useMe();
   const [form, setForm] = useState({
     name: provider?.name ?? "", issuer: provider?.issuer ?? "", clientId: provider?.clientId ?? "", clientSecret: "", domains: provider?.domains.join("\n") ?? "",
     role: provider?.defaultRole?.id ?? "", required: provider?.required ?? false, enabled: provider?.enabled ?? false,
@@ -171,7 +180,7 @@ function Form({ provider, roles, save }: { provider?: OneProvider; roles: Provid
         />
         <NativeSelect
           label={text.identity.role} description={text.identity.roleHint} error={submit.fault("defaultRoleId")} value={form.role}
-          data={[{ value: "", label: text.identity.noRole }, ...roles.filter(({ isOwner }) => !isOwner).map(({ id, name, application }) => ({ value: id, label: text.people.roleIn(name, applicationName(text, application)) }))]}
+          data={[{ value: "", label: text.identity.noRole }, ...roles.filter((role) => !role.isOwner && (gives(role) || role.id === provider?.defaultRole?.id)).map(({ id, name, application }) => ({ value: id, label: text.people.roleIn(name, applicationName(text, application)) }))]}
           onChange={({ currentTarget: { value } }) => setForm({ ...form, role: value })}
         />
         {provider && (
