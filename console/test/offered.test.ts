@@ -34,12 +34,12 @@ for (const [role, who] of Object.entries({ Owner: greta, Admin: jonas, Viewer: m
     const list = page.getByRole("listbox", { name: "People" });
     await list.getByRole("option").first().waitFor();
     for (const option of await list.getByRole("option").all()) {
+      if ((await option.textContent())!.includes(person.email)) continue; // oneself
       await option.click();
       const rights = page.getByRole("region", { name: "What they may do, and why" });
       await rights.getByRole("link", { name: "As they see it" }).waitFor();
       await page.waitForLoadState("networkidle");
       people.add(page.url());
-      if ((await page.getByText(person.email, { exact: true }).count()) > 1) continue; // oneself
       for (const name of await rights.getByRole("button", { name: /^Turn off/ }).evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")!))) {
         await rights.getByRole("button", { name, exact: true }).click();
         await rights.getByRole("button", { name: name.replace("Turn off", "Turn on"), exact: true }).click();
@@ -47,7 +47,7 @@ for (const [role, who] of Object.entries({ Owner: greta, Admin: jonas, Viewer: m
       }
       assert.deepEqual(refused.splice(0), [], page.url());
     }
-    assert.ok(people.size > 2);
+    assert.ok(people.size > 1);
   });
 }
 
