@@ -13,8 +13,8 @@ import { Facts } from "../ui/Facts";
 import { Foot } from "../ui/Foot";
 import { Problem, sentence } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
+import { Overtaken, useEdit } from "../ui/useEdit";
 import { useNotices } from "../ui/useNotices";
-import { useSubmit } from "../ui/useSubmit";
 import { CreateProvider, DeleteProvider, Providers as Ask, type ProvidersResult, UpdateProvider, VerifyDomain } from "./identity.gql";
 
 type OneProvider = ProvidersResult["me"]["customer"]["identityProviders"][number];
@@ -61,8 +61,8 @@ export function Provider() {
           {owns && (
             <>
               <Title order={3} size="h5">{text.identity.settings}</Title>
-              <Form key={provider.version} provider={provider} roles={data!.roles} save={async (form) => {
-                await update({ input: { id: provider.id, ...form, ifVersion: provider.version } });
+              <Form provider={provider} roles={data!.roles} save={async (form, ifVersion) => {
+                await update({ input: { id: provider.id, ...form, ifVersion: ifVersion! } });
                 say(text.ui.saved);
               }} />
               <Remove of={provider} />
@@ -149,17 +149,17 @@ interface Settings {
   enabled: boolean;
 }
 
-function Form({ provider, roles, save }: { provider?: OneProvider; roles: ProvidersResult["roles"]; save: (form: Settings) => Promise<void> }) {
+function Form({ provider, roles, save }: { provider?: OneProvider; roles: ProvidersResult["roles"]; save: (form: Settings, ifVersion: number | undefined) => Promise<void> }) {
   const { text } = useText();
   const { gives } = useMe();
-  const [form, setForm] = useState({
+  const edit = useEdit({ now: {
     name: provider?.name ?? "", issuer: provider?.issuer ?? "", clientId: provider?.clientId ?? "", clientSecret: "", domains: provider?.domains.join("\n") ?? "",
     role: provider?.defaultRole?.id ?? "", required: provider?.required ?? false, enabled: provider?.enabled ?? false,
-  });
-  const submit = useSubmit(() => save({
+  }, version: provider?.version, save: (form, _, ifVersion) => save({
     name: form.name, issuer: form.issuer, clientId: form.clientId, ...(form.clientSecret && { clientSecret: form.clientSecret }),
     domains: form.domains.split(/[\s,]+/).filter(Boolean), defaultRoleId: form.role || null, required: form.required, enabled: form.enabled,
-  }));
+  }, ifVersion) });
+  const { form, set: setForm, submit } = edit;
   const typed = (field: "name" | "issuer" | "clientId") => ({
     required: true, withAsterisk: false, error: submit.fault(field), value: form[field], onChange: (event: { currentTarget: { value: string } }) => setForm({ ...form, [field]: event.currentTarget.value }),
   });
@@ -167,6 +167,9 @@ function Form({ provider, roles, save }: { provider?: OneProvider; roles: Provid
     <form onSubmit={submit.onSubmit}>
       <Stack>
         <Problem error={submit.rest("name", "issuer", "clientId", "clientSecret", "domains", "defaultRoleId")} />
+        <Overtaken of={edit} labels={{
+          name: text.identity.name, issuer: text.identity.issuer, clientId: text.identity.clientId, domains: text.identity.domains, required: text.identity.required, enabled: text.identity.enabled,
+        }} />
         <TextInput label={text.identity.name} description={text.identity.nameHint} data-autofocus={!provider || undefined} {...typed("name")} />
         <TextInput label={text.identity.issuer} description={text.identity.issuerHint} placeholder="https://login.example.com" spellCheck={false} {...typed("issuer")} />
         <TextInput label={text.identity.clientId} spellCheck={false} autoComplete="off" {...typed("clientId")} />

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-CRAflaWC.js";import{i as t}from"./keys.gql-BXgva5GW.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
