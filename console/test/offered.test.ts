@@ -36,7 +36,7 @@ for (const [role, who] of Object.entries({ Owner: greta, Admin: jonas, Viewer: m
     for (const option of await list.getByRole("option").all()) {
       if ((await option.textContent())!.includes(person.email)) continue; // oneself
       await option.click();
-      const rights = page.getByRole("region", { name: "What they may do, and why" });
+      const rights = page.getByRole("region", { name: await option.locator(".cell").first().innerText(), exact: true }).getByRole("region", { name: "What they may do, and why" });
       await rights.getByRole("link", { name: "As they see it" }).waitFor();
       await page.waitForLoadState("networkidle");
       people.add(page.url());

@@ -75,7 +75,7 @@ export function useEdit<F extends object>({ now, version, save }: EditOptions<F>
       submit.onSubmit();
     },
   } : undefined;
-  return { form, set, was: base.values, dirty, overtaken, submit: { ...submit, rest: (...fields) => (refused ? undefined : submit.rest(...fields)) } };
+  return { form, set, was: base.values, dirty, overtaken, submit: { ...submit, rest: (...fields) => (submit.error?.reason === "changed" ? undefined : submit.rest(...fields)) } };
 }
 
 function same(one: unknown, other: unknown): boolean {

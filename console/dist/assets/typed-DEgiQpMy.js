@@ -1,1 +1,0 @@
-import{t as e}from"./useLocation-D2d66OZC.js";function t(){return e({select:({state:e})=>e.email??``})}export{t};

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-C595Ai_v.js";import{i as t}from"./keys.gql-BbnDIVfi.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
