@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DU8MHaM1.js";import{i as t}from"./keys.gql-i7cnEWYi.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
