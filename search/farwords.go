@@ -77,9 +77,7 @@ func (c *copies) passOver(ctx context.Context, contextID int64, err error) error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, pgvector.ErrNone):
-		return nil
-	case errors.Is(err, errBusy):
+	case errors.Is(err, pgvector.ErrNone), errors.Is(err, errBusy):
 		return nil
 	case !errors.Is(err, errCopy):
 		return err
