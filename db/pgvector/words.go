@@ -61,27 +61,7 @@ func wordTables() []string {
 
 // prepareWords makes the tables of words where they are not there.
 func (s *Store) prepareWords(ctx context.Context) error {
-	there := func(q sqlx.QueryerContext) (is bool, err error) {
-		err = sqlx.GetContext(ctx, q, &is, `SELECT to_regclass('canopy_vectors.words') IS NOT NULL`)
-		return is, err
-	}
-	if is, err := there(s.pool); err != nil || is {
-		return err
-	}
-	return s.transact(ctx, func(tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, lock); err != nil {
-			return err
-		}
-		if is, err := there(tx); err != nil || is {
-			return err
-		}
-		for _, statement := range wordTables() {
-			if _, err := tx.ExecContext(ctx, statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return s.create(ctx, `canopy_vectors.words`, nil, wordTables())
 }
 
 // WithoutWords are the whole documents that are held and whose words are not.
