@@ -2,6 +2,8 @@ import type { Text } from "../en";
 
 export const contexts: Text["contexts"] = {
   title: "Kontexte",
+  one: "Kontext",
+  gone: "Diesen Kontext gibt es hier nicht",
   find: "Nach Namen suchen",
   order: "Reihenfolge",
   orders: { name: "Nach Namen", newest: "Neueste zuerst", size: "Größte zuerst", status: "Nach Zustand" },

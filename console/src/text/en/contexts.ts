@@ -1,6 +1,8 @@
 /** Words of the contexts and their documents. */
 export const contexts = {
   title: "Contexts",
+  one: "Context",
+  gone: "This context is not here",
   find: "Find by name",
   order: "Order",
   orders: { name: "By name", newest: "Newest first", size: "Largest first", status: "By status" },
