@@ -1,1 +1,0 @@
-import{n as e}from"./pages-ByygQeu5.js";import{i as t}from"./keys.gql-C-5t_Eyt.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
