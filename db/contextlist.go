@@ -1,6 +1,9 @@
 package db
 
-import "context"
+import (
+	"context"
+	"strconv"
+)
 
 const nameOfContext = `lower(x.name) COLLATE "C"`
 
@@ -28,6 +31,9 @@ func contextsOnDesk(st *statement, terms []Term) []way {
 	w := way{from: "contexts x", lead: shownOn, is: "$1::bigint", held: append(st.terms(terms), onDesk), ordered: !st.counting}
 	if ids, given := value(terms, "ids"); given {
 		return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("contexts", "x", "n.id"), w.held...)}
+	}
+	if id, given := value(terms, "accountId"); given && id != strconv.FormatInt(st.args[0].(int64), 10) { // whose contexts are on its own desk alone
+		return []way{{from: "contexts x", where: []string{"false"}}}
 	}
 	in := wordsOfContexts
 	in.held, in.walk, in.spread = w.held, &w, &w

@@ -281,7 +281,7 @@ func (s *statement) few(most int, order string, held []string, conditions ...str
 const piecesOfTime, fewPieces = mostOwners, 4
 
 // madeThen are, where a filter bounds when companies were made, the ways before a walk in the order of the tree: it is walked soon, and then limb by limb, from the first that has such.
-// A limb's stretch of that order goes on to the next limb: what is there is of that limb, or of one that it lies in.
+// A limb's stretch of that order goes on to the next limb: what is there is of that limb, or of one that it lies in and that has more than its own top.
 func (s *statement) madeThen(scope access.Scope, terms []Term, walk way) []way {
 	made := s.madeWhen(terms)
 	if len(made) == 0 || s.counting || inLimb(scope) {
@@ -294,14 +294,15 @@ func (s *statement) madeThen(scope access.Scope, terms []Term, walk way) []way {
 		}
 	}
 	const limbs = "limbs l WHERE l.lineage >= $1::bigint[] AND l.lineage < $2::bigint[]"
-	parts := "WITH part AS MATERIALIZED (SELECT l.*, n.n FROM (SELECT l.id, l.lineage AS low, lead(l.lineage) OVER (ORDER BY l.lineage) AS high FROM " + limbs + ") l" +
-		" CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM customer_words w" + clause(append([]string{"w.limb_id = l.id"}, made...)) + " LIMIT (SELECT " + want + ")) x OFFSET 0) n) " +
+	parts := "WITH part AS MATERIALIZED (SELECT l.*, n.n, n.below FROM (SELECT l.id, l.lineage AS low, lead(l.lineage) OVER (ORDER BY l.lineage) AS high FROM " + limbs + ") l" +
+		" CROSS JOIN LATERAL (SELECT count(*) AS n, count(*) > count(*) FILTER (WHERE x.id = l.id) AS below FROM (SELECT w.customer_id AS id FROM customer_words w" +
+		clause(append([]string{"w.limb_id = l.id"}, made...)) + " LIMIT (SELECT " + want + ")) x OFFSET 0) n) " +
 		"SELECT l.low, l.high, row_number() OVER (ORDER BY l.low" + dir + ") AS nth, sum(l.n) OVER (ORDER BY l.low" + dir + ") - l.n AS before FROM part l" +
-		" WHERE l.low && (SELECT array_agg(p.id) FROM part p WHERE p.n > 0) AND " + behind
+		" WHERE (l.n > 0 OR l.low && (SELECT array_agg(p.id) FROM part p WHERE p.below)) AND " + behind
 	within := append([]string{"c.lineage >= l.low", "c.lineage < COALESCE(l.high, $2::bigint[])"}, s.period(terms, "createdSince", "createdUntil")...)
 	text := "SELECT c.id, " + strings.Join(walk.held, " AND ") + " AS fits FROM (" + parts + ") l CROSS JOIN LATERAL (SELECT * FROM customers c" +
 		clause(append(within, s.beyond("", "", s.by(walk))...)) + " ORDER BY c.lineage" + dir + " LIMIT (SELECT " + want + ")) c WHERE l.nth <= " + strconv.Itoa(fewPieces) + " AND l.before < " + want + " ORDER BY c.lineage" + dir
-	return []way{s.soon(walk, aWalk, companiesByID), s.met(text, "(SELECT count(*) <= "+strconv.Itoa(piecesOfTime)+" FROM (SELECT FROM "+limbs+" LIMIT "+strconv.Itoa(piecesOfTime+1)+") x)")}
+	return []way{s.soon(walk, aWalk, companiesByID), s.met(text, "(SELECT count(*) <= "+strconv.Itoa(piecesOfTime)+" FROM (SELECT FROM "+limbs+" LIMIT "+strconv.Itoa(piecesOfTime+1)+") x)", companiesByID)}
 }
 
 // madeIn is the same in the order of the ids: those of a time are found in the first of some thousand ids each that have such.
@@ -317,7 +318,7 @@ func (s *statement) madeIn(scope access.Scope, terms []Term, held []string) []wa
 		" CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM customer_words w" + of + " LIMIT (SELECT " + want + ")) x OFFSET 0) n"
 	found := "SELECT w.id FROM (" + pieces + ") b CROSS JOIN LATERAL (SELECT w.customer_id AS id FROM customer_words w" + of + " OFFSET 0) w WHERE b.before < " + want + " ORDER BY w.id" + dir + " LIMIT (SELECT " + want + ")"
 	text := "SELECT c.id, " + strings.Join(held, " AND ") + " AS fits FROM (" + found + ") n" + companiesByID + " ORDER BY n.id" + dir
-	return []way{s.met(text, last+" - "+first+" < "+strconv.Itoa(piecesOfTime))}
+	return []way{s.met(text, last+" - "+first+" < "+strconv.Itoa(piecesOfTime), companiesByID)}
 }
 
 // madeWhen are the conditions of when companies were made as they are held against customer_words w.
@@ -328,9 +329,10 @@ func (s *statement) madeWhen(terms []Term) (list []string) {
 	return list
 }
 
-// met is the way of those of some companies in order that fit, each with whether it does, where they fill the page. They are looked at on a condition.
-func (s *statement) met(text, condition string) way {
-	return way{from: companiesByID, listed: func(open, _ string) string {
+// met is the way of those of some rows in order that fit, each with whether it does, where they fill the page; from joins to n.id what the list is made of. They are looked at
+// on a condition.
+func (s *statement) met(text, condition, from string) way {
+	return way{from: from, listed: func(open, _ string) string {
 		return "SELECT CASE WHEN " + open + " THEN count(*) < " + s.rows + " ELSE false END AS many, array_agg(x.id) AS ids FROM (SELECT x.id FROM (" + text + ") x WHERE x.fits AND " +
 			open + " AND " + condition + " LIMIT " + s.rows + ") x OFFSET 0"
 	}}

@@ -62,7 +62,7 @@ func TestFarNames(t *testing.T) {
 		{"agents of an account", "agents", "name", nil, idsOf(agents(agentsOfAccount, 5), ofAgent)},
 		{"agents of a company", "agents", "name", nil, idsOf(agents(agentsOfCustomer, 5), ofAgent)},
 	} {
-		for text, word := range map[string]string{"zinnia": "zinnia", "zinnai": "zinnia", "quince": "quince", "far quince": "far.*quince", "alder 7": "alder 7"} {
+		for text, word := range map[string]string{"zinnia": "zinnia", "zinnai": "zinnia", "quince": "quince", "far quince": "far.*quince", "quince alder": "alder.*quince", "alder 7": "alder 7"} {
 			for order, by := range map[string]string{"NAME": `lower(` + l.called + `) COLLATE "C"`, "-NAME": `lower(` + l.called + `) COLLATE "C"`, "-CREATED_AT": "created_at"} {
 				direction := ""
 				if order[0] == '-' {
@@ -116,7 +116,7 @@ func TestFarNamesWithin(t *testing.T) {
 			{"(SELECT g.*, a.customer_id FROM agents g JOIN accounts a ON a.id = g.account_id)", idsOf(agents, func(g *Agent) int64 { return g.ID })},
 			{"webhook_destinations", idsOf(destinations, func(d *Destination) int64 { return d.ID })},
 		} {
-			for text, word := range map[string]string{"zinnia": "zinnia", "zinnai": "zinnia", "quince": "quince", "far quince": "far.*quince", "alder 7": "alder 7"} {
+			for text, word := range map[string]string{"zinnia": "zinnia", "zinnai": "zinnia", "quince": "quince", "far quince": "far.*quince", "quince alder": "alder.*quince", "alder 7": "alder 7"} {
 				for order, direction := range map[string]string{"ID": "", "-ID": " DESC"} {
 					var want []int64
 					devtest.Check(t, pool.SelectContext(t.Context(), &want, fmt.Sprintf(
@@ -176,6 +176,8 @@ func TestFarNamesReadLittle(t *testing.T) {
 			l.run(t, conn, 10, NewAsk(Where{}, order, paging.NewPage(20, paging.Cursor{})), false)
 		}
 	}
+	none := listExample{name: "contexts of another account", list: Contexts, ways: contextsOnDesk, args: Desk{AccountID: 5}.args(), most: 100}
+	none.run(t, conn, 10, NewAsk(Where{Terms: []Term{{searched, "zinnia"}, {"accountId", "6"}}}, "NAME", paging.NewPage(20, paging.Cursor{})), false)
 	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 6}.Subtree()} {
 		args := []any{scope.From(), scope.To()}
 		for _, l := range []listExample{

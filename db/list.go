@@ -177,8 +177,8 @@ type way struct {
 	ids string
 	// met selects ids, of which as many as are few, and one more, are known as met to all ways of an alternative: the way is walked for these.
 	met string
-	// sample tells all ways of an alternative, as a query, whether what fits is common.
-	sample string
+	// with are queries by their names, which tell something to all ways of an alternative.
+	with []string
 	// listed lists them, on a condition, where they are not counted, and tells whether there are many; before is the gate before it.
 	listed func(open, before string) string
 	// each is, in an ordered way, what the way is walked for again and again, with a page of each: a FROM clause.
@@ -553,9 +553,7 @@ func (s *statement) alternative(ways []way) string {
 		if w.met != "" {
 			with, w.size = append(with, "met AS MATERIALIZED (SELECT x.id FROM ("+w.met+") x LIMIT (SELECT "+strconv.Itoa(most+1)+"))"), "met"
 		}
-		if w.sample != "" {
-			with = append(with, "sample AS MATERIALIZED ("+w.sample+")")
-		}
+		with = append(with, w.with...)
 		if w.ids != "" && w.listed == nil {
 			w.listed = func(open, _ string) string { return listed(w.ids, most, open) }
 		}

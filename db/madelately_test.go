@@ -10,6 +10,7 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/devstack/devtest"
+	"canopy/internal/paging"
 )
 
 // madeLately are eight limbs of 1,500 companies each below company 2, of which the last two were made lately, and so was a limb of 300 that moved into the first one.
@@ -68,4 +69,46 @@ func TestCompaniesMadeLately(t *testing.T) {
 			}
 		}
 	}
+}
+
+// madeLastly are twelve limbs of 1,500 companies each below company 2, of which the last nine were made lately.
+var madeLastly = []string{
+	`SET session_replication_role = replica`,
+	`INSERT INTO customers (id, parent_id, lineage, name, region_id, created_at) SELECT 100000, 2, '{1,2,100000}', 'Top', 1, '2020-01-01'`,
+	`INSERT INTO customers (id, parent_id, lineage, name, region_id, created_at)
+		SELECT 200000 + i, 100000, ARRAY[1, 2, 100000, 200000 + i]::bigint[], 'Limb ' || i, 1, CASE WHEN i > 3 THEN now() ELSE '2020-01-01' END FROM generate_series(1, 12) i`,
+	`INSERT INTO limbs SELECT id, lineage FROM customers WHERE id >= 100000`,
+	`INSERT INTO customers (id, parent_id, lineage, name, region_id, created_at)
+		SELECT 300000 + l * 2000 + i, 200000 + l, ARRAY[1, 2, 100000, 200000 + l, 300000 + l * 2000 + i]::bigint[], 'Leaf ' || lpad((l * 2000 + i)::text, 5, '0'), 1, CASE WHEN l > 3 THEN now() ELSE '2020-01-01' END
+		FROM generate_series(1, 12) l, generate_series(1, 1500) i`,
+	`INSERT INTO customer_words (customer_id, words, named, created_at, limb_id) SELECT id, words_of(name), lower(name), created_at, limb_of(lineage) FROM customers WHERE id >= 100000`,
+	`RESET session_replication_role`,
+	`VACUUM ANALYZE`,
+}
+
+// TestCompaniesMadeLatelyReadLittle: wherever in an order the companies of a time stand, what lies between is not passed over for them.
+func TestCompaniesMadeLatelyReadLittle(t *testing.T) {
+	t.Parallel()
+	pool := planGrown(t, madeLastly...)
+	conn := planConn(t, pool, readLists{})
+	defer func() { _ = conn.Close() }()
+	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree()} {
+		l := listExample{name: "companies", list: Customers, ways: customersWithin(scope), args: []any{scope.From(), scope.To()}, most: 700}
+		for member, orders := range map[string][]string{"createdUntil": {"-PATH", "-ID"}, "createdSince": {"PATH", "ID"}} {
+			for _, order := range orders {
+				l.run(t, conn, 10, NewAsk(Where{Terms: []Term{{member, "2020-02-01T00:00:00Z"}}}, order, paging.NewPage(20, paging.Cursor{})), false)
+			}
+		}
+	}
+}
+
+// TestCommonNamesReadLittle: a word that many have, but none of the first ones in the order, has the index asked for it once it has not been met soon.
+func TestCommonNamesReadLittle(t *testing.T) {
+	t.Parallel()
+	pool := planGrown(t, madeLastly...)
+	conn := planConn(t, pool, readLists{})
+	defer func() { _ = conn.Close() }()
+	scope := access.Lineage{1}.Subtree()
+	l := listExample{name: "companies", list: Customers, ways: customersWithin(scope), args: []any{scope.From(), scope.To()}, most: 600}
+	l.run(t, conn, 10, NewAsk(Where{Terms: []Term{{searched, "leaf 2"}}}, "NAME", paging.NewPage(20, paging.Cursor{})), false)
 }

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"canopy/internal/access"
@@ -64,7 +65,7 @@ func permissionsWithin(scope access.Scope) ways {
 		held := append(st.terms(terms), withinScope, aliveInScope("a.customer_id"))
 		var list []way
 		var led []string
-		var application string
+		var application, role string
 		for _, t := range terms {
 			switch t.Member {
 			case "ids":
@@ -72,11 +73,12 @@ func permissionsWithin(scope access.Scope) ways {
 			case "userId", "accountId":
 				return []way{{from: place + placeOfPermission, where: []string{st.condition(t)}, held: held}}
 			case "roleId":
-				role := st.condition(t)
-				if list = append(list, fewPermissions(scope, role, held)); st.ordersBy("p.id") { // which an index has behind the role and the limb
-					led = []string{role}
+				its := st.condition(t)
+				if list = append(list, fewPermissions(scope, its, held)); st.ordersBy("p.id") { // which an index has behind the role and the limb
+					led = []string{its}
 				}
-				application = "(SELECT application_id FROM roles WHERE id = " + st.value(t, "bigint") + ")"
+				role = "(SELECT application_id FROM roles WHERE id = " + st.value(t, "bigint") + ")"
+				application = role
 			case "applicationId":
 				list, application = append(list, fewPermissions(scope, st.condition(t), held)), st.value(t, "bigint")
 			case "disabled":
@@ -86,6 +88,9 @@ func permissionsWithin(scope access.Scope) ways {
 			case "customerId":
 				list = append(list, way{from: "accounts a" + permissionsOn("a.id") + joinByID("customers", "c", "a.customer_id"), where: []string{st.condition(t)}, held: held})
 			}
+		}
+		if of, given := value(terms, "applicationId"); given && role != "" && !st.counting { // a role of another one has none there
+			list = slices.Insert(list, 0, way{from: place, where: []string{"false"}, size: "generate_series(0, 1) WHERE " + role + " = " + st.arg(of, "bigint"), most: 1})
 		}
 		all := way{from: place + placeOfPermission, held: held, ordered: true}
 		limbs := way{each: limbsInScope, first: "l", from: all.from, where: led, lead: "p.limb_id", is: "l.id", held: held, ordered: true, size: limbsInScope, most: mostOwners}

@@ -54,6 +54,9 @@ const (
 // Where half of them are, it is not asked at all.
 const spreadOf, common, veryCommon = 100, 3, 50
 
+// manyLast is of how many of these the last word of a text is that the index need not be asked for beside rare ones.
+const manyLast = 20
+
 // searching is how the rows of a list are found by the words of their names.
 type searching struct {
 	// table has the words; id is what it names a row by, fits tells whether its words fit a tsquery, which stands for ?, and also bounds its rows.
@@ -86,6 +89,8 @@ type searching struct {
 	whole bool
 	// limbs: the index also has each word behind the limb that the name is of.
 	limbs bool
+	// spared: the index is not asked for the last word where it is one that many have and the others are not, as it would collect all that begins with it.
+	spared bool
 }
 
 // mark is what stands before each word of a query, for the limb. It is in no word.
@@ -120,6 +125,9 @@ func (f searching) queries(s *statement, queries []string) []string {
 			list[i] = behindLimb(s.arg(q, "text"))
 		}
 	}
+	if last := len(list) - 1; f.spared {
+		list[last] = "CASE WHEN (SELECT * FROM spared) THEN " + list[0] + " ELSE " + list[last] + " END"
+	}
 	return list
 }
 
@@ -141,19 +149,18 @@ func (f searching) foundByAny(s *statement, columns string, queries func(mark st
 	return "SELECT y.* FROM " + begin + " CROSS JOIN LATERAL (" + f.rows(columns, append(f.queries(s, others), query)) + " OFFSET 0) y"
 }
 
-// inOrder is the way of the rows that the index finds, of which found selects columns, ordered by what stands beside their words: only those of the page are
-// looked up. False where not all of the order stands there.
-func (f searching) inOrder(s *statement, found func(f searching, columns string) string) (way, bool) {
+// inOrder are the ways of the rows that the index finds, of which found selects columns, ordered by what stands beside their words: only those of the page are
+// looked up. Of very many only the first ones are put in order, as long as these fill the page. None where not all of the order stands there.
+func (f searching) inOrder(s *statement, found func(f searching, columns string) string) []way {
+	if !f.has(s) {
+		return nil
+	}
 	columns, names, held := []string{f.named()}, []string{"x.id"}, f.held
 	for i, k := range s.keys {
-		by := f.keys[k.by]
-		switch {
-		case by == "":
-			return way{}, false
-		case k.by == f.beside:
+		if k.by == f.beside {
 			f.table += f.joined
 		}
-		columns, names = append(columns, by+" AS "+s.column(i)), append(names, "x."+s.column(i))
+		columns, names = append(columns, f.keys[k.by]+" AS "+s.column(i)), append(names, "x."+s.column(i))
 		// A company may call somebody what the one at the top of the scope does not.
 		held = append(slices.Clip(held), k.by+" = n."+s.column(i))
 	}
@@ -164,20 +171,30 @@ func (f searching) inOrder(s *statement, found func(f searching, columns string)
 		f.also = []string{unindexed(f.own)}
 	}
 	name := func(i int) string { return "x." + s.column(i) }
-	rows := found(f, strings.Join(columns, ", "))
-	sorted := "SELECT DISTINCT " + strings.Join(names, ", ") + " FROM (" + rows + ") x" + clause(s.beyond("", "", name)) + s.orderBy("", name)
-	return way{from: "(" + sorted + " OFFSET 0) n" + f.from, held: held, sorted: true}, true
+	rows, behind := " FROM ("+found(f, strings.Join(columns, ", "))+" OFFSET 0) x"+clause(s.beyond("", "", name)), s.orderBy("", name)
+	sorted := "SELECT DISTINCT " + strings.Join(names, ", ")
+	all := way{from: "(" + sorted + rows + behind + " OFFSET 0) n" + f.from, held: held, sorted: true}
+	if f.others {
+		return []way{all}
+	}
+	first := "SELECT " + strings.Join(names, ", ") + rows + behind + " LIMIT (SELECT " + strconv.Itoa(4*(s.page.Size+1)) + ")"
+	text := "SELECT n.id, " + strings.Join(held, " AND ") + " AS fits FROM (" + sorted + " FROM (" + first + ") x" + behind + " OFFSET 0) n" + f.from +
+		s.orderBy("", func(i int) string { return "n." + s.column(i) })
+	return []way{s.met(text, "true", f.from), all}
+}
+
+// has tells whether all of the order stands beside the words.
+func (f searching) has(s *statement) bool {
+	return !slices.ContainsFunc(s.keys, func(k sortedKey) bool { return f.keys[k.by] == "" })
 }
 
 // ordered are the last ways: inOrder, and where very many are found, which may be others', the walk instead. None where not all of the order stands beside the words.
 func (f searching) ordered(s *statement, ids string, rows func(f searching, columns string) string) []way {
-	w, has := f.inOrder(s, rows)
-	switch {
-	case !has:
-		return nil
-	case !f.others:
-		return []way{w}
+	list := f.inOrder(s, rows)
+	if len(list) == 0 || !f.others {
+		return list
 	}
+	w := list[0]
 	w.size, w.most = "("+ids+") x", found
 	if f.spread != nil {
 		w.size = "(SELECT FROM (" + ids + ") x WHERE NOT " + isVeryCommon + " UNION ALL SELECT FROM generate_series(0, " + strconv.Itoa(found) + ") WHERE " + isVeryCommon + ") x"
@@ -197,6 +214,27 @@ func (f searching) ways(s *statement, terms []Term) ([]way, bool) {
 }
 
 func (f searching) plain(s *statement, sought words.Sought) []way {
+	if f.spread == nil || f.walk == nil || s.counting || len(sought) < 2 {
+		return f.plainly(s, sought)
+	}
+	f.spared = true
+	list := f.plainly(s, sought)
+	list[0].with = append(list[0].with, "spared AS MATERIALIZED ("+f.sparing(s, sought)+")")
+	return list
+}
+
+// sparing tells of the rows of a sample whether many have the last word, and few the others.
+func (f searching) sparing(s *statement, sought words.Sought) string {
+	last := len(sought) - 1
+	fits := func(patterns []string) string {
+		return strings.ReplaceAll(s.list.members[searched], "?", s.arg(pq.StringArray(patterns), "text[]"))
+	}
+	patterns := sought.Patterns()
+	n := func(column string) string { return "count(DISTINCT x.id) FILTER (WHERE x." + column + ")" }
+	return f.apart(s, n("others")+" < "+strconv.Itoa(common)+" AND "+n("last")+" >= "+strconv.Itoa(manyLast), fits(patterns[:last])+" AS others, "+fits(patterns[last:])+" AS last")
+}
+
+func (f searching) plainly(s *statement, sought words.Sought) []way {
 	queries := sought.Queries(mark)
 	ids := f.found(s, f.named(), queries)
 	switch {
@@ -292,7 +330,7 @@ func (s *statement) soon(w way, rows int, from string) way {
 // what it finds.
 func (f searching) glance(s *statement, first, more, some int) []way {
 	coming, last := s.coming(*f.walk, strconv.Itoa(max(more, 4*(s.page.Size+1))))
-	return []way{s.soon(*f.walk, first, f.from), {from: f.from, sample: f.sample(s), listed: func(open, before string) string {
+	return []way{s.soon(*f.walk, first, f.from), {from: f.from, with: f.sample(s), listed: func(open, before string) string {
 		rare := "COALESCE(cardinality(" + before + ".ids), 0) < " + strconv.Itoa(some)
 		if f.spread != nil {
 			rare = "CASE WHEN " + open + " AND " + rare + " THEN NOT " + isCommon + " ELSE false END"
@@ -304,11 +342,16 @@ func (f searching) glance(s *statement, first, more, some int) []way {
 // isCommon and isVeryCommon tell what the sample of an alternative has told.
 var isCommon, isVeryCommon = "(SELECT n >= " + strconv.Itoa(common) + " FROM sample)", "(SELECT n >= " + strconv.Itoa(veryCommon) + " FROM sample)"
 
-// sample counts what fits of some rows that lie apart in a walk. Ids have gaps, so the rows lie apart between some first ones that lie apart.
-func (f searching) sample(s *statement) string {
+// sample counts what fits of some rows that lie apart.
+func (f searching) sample(s *statement) []string {
 	if f.spread == nil {
-		return ""
+		return nil
 	}
+	return []string{"sample AS MATERIALIZED (" + f.apart(s, "count(DISTINCT x.id) FILTER (WHERE x.fits) AS n", strings.Join(f.spread.held, " AND ")+" AS fits") + ")"}
+}
+
+// apart selects what is told together by columns of some rows x that lie apart in a walk. Ids have gaps, so the rows lie apart between some first ones that lie apart.
+func (f searching) apart(s *statement, told, columns string) string {
 	w, id := *f.spread, s.list.id
 	lead := func(op string) []string {
 		if w.lead == "" {
@@ -334,8 +377,8 @@ func (f searching) sample(s *statement) string {
 	return "WITH ends AS MATERIALIZED (SELECT " + end("") + " AS low, " + end(" DESC") + " AS high), " +
 		"parts AS MATERIALIZED (SELECT x.id AS low, lead(x.id) OVER (ORDER BY x.id) AS high, count(*) OVER () AS n FROM (SELECT y.id FROM ends e CROSS JOIN generate_series(0, " + apart +
 		") i(i) CROSS JOIN LATERAL " + next(id+" AS id", "e.low + (e.high - e.low) * i.i / "+apart) + " y GROUP BY y.id) x) " +
-		"SELECT count(DISTINCT x.id) AS n FROM parts b CROSS JOIN LATERAL generate_series(1, " + strconv.Itoa(spreadOf) + " / b.n) i(i) CROSS JOIN LATERAL " +
-		next(id+" AS id, "+strings.Join(w.held, " AND ")+" AS fits", "b.low + (b.high - b.low) * i.i / ("+strconv.Itoa(spreadOf)+" / b.n)") + " x WHERE b.high IS NOT NULL AND x.fits"
+		"SELECT " + told + " FROM parts b CROSS JOIN LATERAL generate_series(1, " + strconv.Itoa(spreadOf) + " / b.n) i(i) CROSS JOIN LATERAL " +
+		next(id+" AS id, "+columns, "b.low + (b.high - b.low) * i.i / ("+strconv.Itoa(spreadOf)+" / b.n)") + " x WHERE b.high IS NOT NULL"
 }
 
 // unless is upTo, but that what the sample tells is common is many without a look at the index.
@@ -352,7 +395,7 @@ func (f searching) unless(told string, most int, ids string) way {
 // unlessVeryCommon is upTo for a few, but that what is very common is many; it takes the sample itself.
 func (f searching) unlessVeryCommon(s *statement, ids string) way {
 	w := f.unless(isVeryCommon, fewFound, ids)
-	w.sample = f.sample(s)
+	w.with = f.sample(s)
 	return w
 }
 
@@ -363,7 +406,7 @@ func (f searching) farther(s *statement) way {
 		return s.soon(*f.walk, aWalk, f.from)
 	}
 	rows, instead := "CASE WHEN "+isCommon+" THEN "+strconv.Itoa(found)+" ELSE "+strconv.Itoa(aWalk)+" END", "false"
-	if f.others || f.inLimbs() {
+	if f.others || f.inLimbs() || f.has(s) {
 		rows, instead = strconv.Itoa(aWalk), isCommon
 	}
 	coming, last := s.coming(*f.walk, rows)

@@ -34,9 +34,10 @@ func (b *bencher) depths(top int64) []depth {
 	}
 }
 
-// list is what is asked of a long list by REST, with a token for an app: each of its filters in each of its orders. A path without a company is asked for once.
+// list is what is asked of a long list by REST, with a token for an app: each of its filters in each of its orders, from its beginning or its end. A path without a company is asked for once.
 type list struct {
 	name, path string
+	atEnd      bool
 	app        access.App
 	filters    []string
 	orders     []string
@@ -48,13 +49,12 @@ func lists(top int64) []list {
 	times := []string{"createdSince=" + old, "createdSince=" + late, "createdUntil=" + old, "createdUntil=" + late}
 	companies := []string{"", "name", "-name", "createdAt", "-createdAt", "id", "-id", "status"}
 	users := []string{"id", "-id", "name", "-name", "email", "-email", "createdAt", "-createdAt", "lastAccess", "-lastAccess"}
+	ofCompanies := append(times, "level=5", "level=9", "regionId=1", "regionId=2", "status=active", "status=suspended",
+		fmt.Sprintf("parentId=%d", top+1), fmt.Sprintf("ids=%d,%d", top+1, top+100))
 	return []list{
 		{name: "companies in each order", path: "/tenant/customers/{cid}?", filters: []string{""}, orders: append(companies, "-status")},
-		{
-			name: "companies by each filter in each order", path: "/tenant/customers/{cid}?", orders: companies,
-			filters: append(times, "level=5", "level=9", "regionId=1", "regionId=2", "status=active", "status=suspended",
-				fmt.Sprintf("parentId=%d", top+1), fmt.Sprintf("ids=%d,%d", top+1, top+100)),
-		},
+		{name: "companies by each filter in each order", path: "/tenant/customers/{cid}?", orders: companies, filters: ofCompanies},
+		{name: "companies by each filter from the end of each order", path: "/tenant/customers/{cid}?", atEnd: true, orders: companies, filters: ofCompanies},
 		{
 			name: "companies by a search in each order", path: "/tenant/customers/{cid}?", orders: companies,
 			filters: []string{"search=Company+0000123", "search=0000123", "search=Company", "search=00001", "search=Compny+0000123", "search=Granite"},
@@ -68,12 +68,12 @@ func lists(top int64) []list {
 		{
 			name: "users by a search in each order", path: "/tenant/users/{cid}?subtree=true&", orders: users,
 			filters: []string{
-				fmt.Sprintf("search=user7.company%d", top+5), "search=User+12", "search=seed.example", fmt.Sprintf("search=Usre+7+Company+%d", top+5), "search=Lovelace",
+				fmt.Sprintf("search=user7.company%d", top+5), "search=User+12", "search=seed.example", fmt.Sprintf("search=Usre+7+Company+%d", top+5), "search=Lovelace", "search=user1", "search=User+12+Comp",
 			},
 		},
 		{
 			name: "permissions by each filter in each order", path: "/v1/permissions?customerId={cid}&",
-			filters: []string{"", "disabled=true", "disabled=false", "roleId=1", "roleId=3", "applicationId=2", "userId=900"},
+			filters: []string{"", "disabled=true", "disabled=false", "roleId=1", "roleId=3", "applicationId=2", "userId=900", "roleId=3&applicationId=3"},
 			orders:  []string{"id", "-id", "createdAt", "-createdAt", "lastAccess", "-lastAccess"},
 		},
 		{
@@ -192,11 +192,15 @@ func (b *bencher) slowest(name string, l list, d depth) row {
 	var worst result
 	var first time.Duration
 	var question string
+	page := "limit=50&"
+	if l.atEnd {
+		page = "last=50&"
+	}
 	for _, filter := range l.filters {
 		for _, order := range l.orders {
 			asked := strings.Trim(filter+"&"+strings.TrimSuffix("orderBy="+order, "orderBy="), "&")
 			r, begun := b.each(call{method: "GET", vary: func(n int) (string, string) {
-				return strings.Replace(l.path, "{cid}", fmt.Sprint(d.at(n)), 1) + "limit=50&" + asked, ""
+				return strings.Replace(l.path, "{cid}", fmt.Sprint(d.at(n)), 1) + page + asked, ""
 			}})
 			if first = max(first, begun); r.p99 > worst.p99 {
 				worst, question = r, asked
@@ -243,6 +247,7 @@ func (b *bencher) box(size string, top int64) []row {
 		func(n int) string { return fmt.Sprintf("company 0%02d", n%100) },
 		func(int) string { return "Granite Harbour" },
 		func(int) string { return "Compny" },
+		func(int) string { return "writer 1" },
 		func(n int) string { return fmt.Sprint(top + int64(n)) },
 		func(int) string { return "0191d6a8-4f60-7c3e-9d0a-1f2e3d4c5b6a" },
 	}

@@ -44,10 +44,12 @@ type conn struct {
 // BeginTx begins a transaction without saying whether it may write. The driver's own says READ
 // WRITE, which a standby refuses, and which overrides default_transaction_read_only.
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	begin := c.Begin // the one way to the driver's plain BEGIN
 	if o != (driver.TxOptions{}) {
-		return c.whole.BeginTx(ctx, o)
+		// The driver would keep what watches ctx beyond the end of the transaction, and call it at the ends of plain ones, too.
+		begin = func() (driver.Tx, error) { return c.whole.BeginTx(context.WithoutCancel(ctx), o) }
 	}
-	inner, err := c.Begin() // the one way to the driver's plain BEGIN
+	inner, err := begin()
 	if err != nil {
 		return nil, err
 	}
