@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"canopy/internal/attributes"
+	letter "canopy/internal/mail"
 	"canopy/internal/problem"
 )
 
@@ -89,16 +90,14 @@ func (v *check) attributes(field string, raw json.RawMessage) json.RawMessage {
 	return kept
 }
 
-// person checks a name of a person, if there is any. Mails greet by it: it must not lead anywhere.
+// person checks a name of a person, if there is any.
 func (v *check) person(field string, s *string) {
 	v.optional(field, s)
 	if s == nil {
 		return
 	}
-	for _, link := range []string{"://", "www."} {
-		if strings.Contains(strings.ToLower(*s), link) {
-			v.fault(field, "must be a name, without %s", link)
-		}
+	if link := letter.Leads(*s); link != "" {
+		v.fault(field, "must be a name, without %s", link)
 	}
 }
 

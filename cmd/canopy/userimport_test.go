@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"canopy/e2e/platform"
+	"canopy/internal/devstack/devtest"
 )
 
 // TestUserImport imports people, again after a break, and looks at what it tells.
@@ -54,7 +55,7 @@ func TestUserImport(t *testing.T) {
 	code, out = run(strings.Join(strings.SplitAfter(people.String(), "\n")[:120], ""))
 	expect(code, out, exitOK, "119 added, 0 there already, 0 failed") // and then it broke off
 	code, out = run(faulty)
-	expect(code, out, exitFault, "131 added, 120 there already, 2 failed", "line 252: no address: email: ", "line 253: : there is no e-mail address")
+	expect(code, out, exitFault, "131 added, 120 there already, 2 failed", "line 252: no address: email: ", "line 253: there is no e-mail address")
 	if n := members() - before; n != 250 {
 		t.Errorf("%d people were added", n)
 	}
@@ -66,6 +67,23 @@ func TestUserImport(t *testing.T) {
 		!strings.Contains(string(told), "\n2,p0@import.example,there,,\n") || !strings.Contains(string(told), "\n251,p249@import.example,added,,\n") {
 		t.Errorf("%v %s", err, told)
 	}
+	// What is wrong with a line by itself is told before anything is asked for, the same by a dry run, and in the order of the lines.
+	const odd = "email,firstName\nodd1@import.example,Ada\nodd2@import.example,http://spam\nodd3@import.example\nodd4@import.example,A,B\nodd5@import.example,M\xfcller\n,Nobody\n"
+	for _, args := range [][]string{{"--dry-run"}, nil} {
+		code, out = run(odd, args...)
+		expect(code, out, exitFault, "1 ", ", 5 ", "line 3: odd2@import.example: firstName: must be a name, without ://", "line 4: odd3@import.example: there are 1 fields",
+			"line 5: odd4@import.example: there are 3 fields", "line 6: odd5@import.example: is not in UTF-8", "line 7: there is no e-mail address")
+		if report := string(devtest.Must[[]byte](t)(os.ReadFile(report))); strings.Index(report, "\n2,") > strings.Index(report, "\n3,") || strings.Index(report, "\n6,") > strings.Index(report, "\n7,") {
+			t.Errorf("the report is out of order: %s", report)
+		}
+	}
+	if n := s.Number(`SELECT count(*) FROM users WHERE email LIKE 'odd%@import.example'`); n != 1 {
+		t.Errorf("%d of the odd lines' people were added", n)
+	}
+	code, out = run("email,firstName\nodd6@import.example,\"Ada\n")
+	expect(code, out, exitFault, "what follows was not read")
+	code, out = run("email,firstName,Email\nx@import.example,Ada,y@import.example\n")
+	expect(code, out, exitFault, "names the column email twice")
 	code, out = run("name\nAda\n")
 	expect(code, out, exitFault, "one of which is email")
 	code, out = run(people.String(), "--customer", "4711")

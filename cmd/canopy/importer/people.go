@@ -10,11 +10,14 @@ import (
 	"net/http"
 	"net/mail"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	canopy "canopy/clients/go"
+	letter "canopy/internal/mail"
 )
 
 // peopleAtOnce is how many people are added with one request.
@@ -42,10 +45,24 @@ type People struct {
 	seen          map[uint64]struct{} // addresses of a dry run
 }
 
-// person is a line of the file.
+// person is a line of the file. One with a fault is not asked for.
 type person struct {
 	line                       int
 	Email, FirstName, LastName string
+	fault                      string
+}
+
+// faultOf tells what is wrong with a line by itself, if anything is.
+func faultOf(who person, fields, want int) string {
+	switch {
+	case fields != want:
+		return fmt.Sprintf("there are %d fields, and the first line names %d columns", fields, want)
+	case !utf8.ValidString(who.Email + who.FirstName + who.LastName):
+		return "is not in UTF-8; save the file as CSV in UTF-8"
+	case who.Email == "":
+		return "there is no e-mail address"
+	}
+	return ""
 }
 
 // maxFailures is how many of the lines that failed are told of beside the report.
@@ -66,7 +83,7 @@ func (p *People) Run(ctx context.Context, path string) error {
 	bar := NewBar(p.Progress, info.Size(), true)
 	rows := csv.NewReader(io.TeeReader(file, bar))
 	rows.ReuseRecord, rows.FieldsPerRecord = true, -1
-	places, err := columnsOf(rows)
+	places, fields, err := columnsOf(rows)
 	if err != nil {
 		return err
 	}
@@ -77,7 +94,7 @@ func (p *People) Run(ctx context.Context, path string) error {
 	if err := p.report.Write([]string{"line", "email", "outcome", "code", "message"}); err != nil {
 		return err
 	}
-	err = p.all(ctx, rows, places)
+	err = p.all(ctx, rows, places, fields)
 	p.report.Flush()
 	_ = bar.Finish()
 	if ctx.Err() != nil {
@@ -86,24 +103,31 @@ func (p *People) Run(ctx context.Context, path string) error {
 	return errors.Join(p.summary(), err, p.report.Error())
 }
 
-// columnsOf reads the first line: where each column is that is known.
-func columnsOf(rows *csv.Reader) (places map[string]int, err error) {
+// columns are those that are known.
+var columns = []string{"email", "firstname", "lastname"}
+
+// columnsOf reads the first line: where each column is that is known, and how many there are.
+func columnsOf(rows *csv.Reader) (places map[string]int, fields int, err error) {
 	head, err := rows.Read()
 	if err != nil {
-		return nil, fmt.Errorf("the first line has to name the columns, such as email,firstName,lastName: %w", err)
+		return nil, 0, fmt.Errorf("the first line has to name the columns, such as email,firstName,lastName: %w", err)
 	}
 	places = map[string]int{}
 	for i, name := range head {
-		places[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))] = i
+		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
+		if _, twice := places[name]; twice && slices.Contains(columns, name) {
+			return nil, 0, fmt.Errorf("the first line names the column %s twice", name)
+		}
+		places[name] = i
 	}
 	if _, ok := places["email"]; !ok {
-		return nil, errors.New("the first line has to name the columns, one of which is email")
+		return nil, 0, errors.New("the first line has to name the columns, one of which is email")
 	}
-	return places, nil
+	return places, len(head), nil
 }
 
 // all goes through the lines, some at a time.
-func (p *People) all(ctx context.Context, rows *csv.Reader, places map[string]int) error {
+func (p *People) all(ctx context.Context, rows *csv.Reader, places map[string]int, fields int) error {
 	var batch []person
 	for {
 		row, err := rows.Read()
@@ -111,7 +135,7 @@ func (p *People) all(ctx context.Context, rows *csv.Reader, places map[string]in
 			return p.some(ctx, batch)
 		}
 		if err != nil {
-			return errors.Join(p.some(ctx, batch), err)
+			return errors.Join(p.some(ctx, batch), fmt.Errorf("what follows was not read: %w", err))
 		}
 		field := func(name string) string {
 			if i, ok := places[name]; ok && i < len(row) {
@@ -121,10 +145,7 @@ func (p *People) all(ctx context.Context, rows *csv.Reader, places map[string]in
 		}
 		line, _ := rows.FieldPos(0)
 		who := person{line: line, Email: field("email"), FirstName: field("firstname"), LastName: field("lastname")}
-		if who.Email == "" {
-			p.tell(who, "failed", "BAD_REQUEST", "there is no e-mail address")
-			continue
-		}
+		who.fault = faultOf(who, len(row), fields)
 		if batch = append(batch, who); len(batch) == peopleAtOnce {
 			if err := p.some(ctx, batch); err != nil {
 				return err
@@ -142,9 +163,11 @@ func (p *People) some(ctx context.Context, batch []person) error {
 	case p.DryRun:
 		return p.look(ctx, batch)
 	}
-	users := make([]map[string]any, len(batch))
-	for i, who := range batch {
-		users[i] = map[string]any{"email": who.Email, "firstName": who.FirstName, "lastName": who.LastName}
+	users := make([]map[string]any, 0, len(batch))
+	for _, who := range batch {
+		if who.fault == "" {
+			users = append(users, map[string]any{"email": who.Email, "firstName": who.FirstName, "lastName": who.LastName})
+		}
 	}
 	body := map[string]any{"users": users}
 	if p.Customer != 0 {
@@ -155,28 +178,44 @@ func (p *People) some(ctx context.Context, batch []person) error {
 			Error *struct{ Code, Message string }
 		}
 	}
-	if err := p.patiently(ctx, func() error { return p.Client.Call(ctx, http.MethodPost, "/v1/users/bulk", body, &answer) }); err != nil {
-		return err
-	}
-	if len(answer.Results) != len(batch) {
-		return fmt.Errorf("of %d people the platform has told of %d", len(batch), len(answer.Results))
-	}
-	for i, r := range answer.Results {
-		switch {
-		case r.Error == nil:
-			p.tell(batch[i], "added", "", "")
-		case r.Error.Code == "user_exists":
-			p.tell(batch[i], "there", "", "")
-		default:
-			p.tell(batch[i], "failed", r.Error.Code, r.Error.Message)
+	if len(users) > 0 {
+		if err := p.patiently(ctx, func() error { return p.Client.Call(ctx, http.MethodPost, "/v1/users/bulk", body, &answer) }); err != nil {
+			return err
 		}
+	}
+	if len(answer.Results) != len(users) {
+		return fmt.Errorf("of %d people the platform has told of %d", len(users), len(answer.Results))
+	}
+	results := answer.Results
+	for _, who := range batch {
+		if who.fault != "" {
+			p.tell(who, "failed", "BAD_REQUEST", who.fault)
+			continue
+		}
+		switch r := results[0]; {
+		case r.Error == nil:
+			p.tell(who, "added", "", "")
+		case r.Error.Code == "user_exists":
+			p.tell(who, "there", "", "")
+		default:
+			p.tell(who, "failed", r.Error.Code, r.Error.Message)
+		}
+		results = results[1:]
 	}
 	return nil
 }
 
-// look tells what would become of some people: who is there, and whose address is none.
+// look tells what would become of some people: who is there, and whose address or name is none.
 func (p *People) look(ctx context.Context, batch []person) error {
 	for _, who := range batch {
+		if who.fault != "" {
+			p.tell(who, "failed", "BAD_REQUEST", who.fault)
+			continue
+		}
+		if field, link := leads(who); link != "" {
+			p.tell(who, "failed", "BAD_REQUEST", field+": must be a name, without "+link)
+			continue
+		}
 		if a, err := mail.ParseAddress(who.Email); err != nil || a.Address != who.Email {
 			p.tell(who, "failed", "BAD_REQUEST", "email: is not an e-mail address")
 			continue
@@ -201,6 +240,14 @@ func (p *People) look(ctx context.Context, batch []person) error {
 		}
 	}
 	return nil
+}
+
+// leads tells which of somebody's names leads anywhere, and by what.
+func leads(who person) (field, link string) {
+	if link := letter.Leads(who.FirstName); link != "" {
+		return "firstName", link
+	}
+	return "lastName", letter.Leads(who.LastName)
 }
 
 // again tells whether an address stood in the file before.
@@ -243,7 +290,11 @@ func (p *People) tell(who person, outcome, code, message string) {
 	default:
 		p.failed++
 		if len(p.firstFailures) < maxFailures {
-			p.firstFailures = append(p.firstFailures, fmt.Sprintf("line %d: %s: %s", who.line, who.Email, message))
+			of := fmt.Sprintf("line %d: ", who.line)
+			if who.Email != "" {
+				of += who.Email + ": "
+			}
+			p.firstFailures = append(p.firstFailures, of+message)
 		}
 	}
 	_ = p.report.Write([]string{strconv.Itoa(who.line), who.Email, outcome, code, message}) // Flush tells of it
