@@ -33,7 +33,8 @@ var (
 	qWithin = prepare(`
 		SELECT EXISTS (SELECT FROM customers t CROSS JOIN LATERAL (
 			SELECT FROM memberships m WHERE m.user_id = $2 AND m.lineage >= t.lineage AND m.lineage < t.lineage[1:t.level] || (t.id + 1) LIMIT 1) m
-			WHERE t.id = $1)`)
+			WHERE t.id = $1)
+		OR EXISTS (SELECT FROM former_members f` + joinByID("customers", "c", "f.customer_id") + ` WHERE f.user_id = $2 AND $1::bigint = ANY (c.lineage))`)
 	qAuditEvent = prepare(`
 		SELECT ` + auditColumns + ` FROM audit_events e JOIN customers c ON c.id = e.customer_id
 		WHERE e.id = $3 AND ` + withinScope)
@@ -44,7 +45,7 @@ var (
 	auditEventActor    = edgeBy(func(e *AuditEvent) int64 { return orZero(e.ActorUserID) }, actorsByID)
 )
 
-// Within tells whether a user belongs to a company, or to one below it.
+// Within tells whether a user belongs to a company, or to one below it, or has belonged to it.
 func (s *Store) Within(ctx context.Context, customerID, userID int64) (is bool, err error) {
 	err = s.get(ctx, &is, qWithin, customerID, userID)
 	return is, err
@@ -63,7 +64,7 @@ func (e *AuditEvent) Customer(ctx context.Context, s *Store, scope access.Scope)
 }
 
 // Actor is the edge from an event to the user who caused it; nil when that was the platform
-// itself, or is beyond the scope; who was erased stands under a pseudonym.
+// itself, or never was within the scope; who was erased stands under a pseudonym.
 func (e *AuditEvent) Actor(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
 	return follow(ctx, s, e, auditEventActor, scope)
 }

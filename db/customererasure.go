@@ -76,6 +76,7 @@ var (
 	qEraseKeys         = prepare(`DELETE FROM api_keys WHERE id = ANY (` + someOfCustomers("api_keys") + `)`)
 	qEraseInvitations  = prepare(`DELETE FROM invitations WHERE id = ANY (` + someOfCustomers("invitations") + `)`)
 	qEraseTreeChanges  = prepare(`DELETE FROM tree_changes WHERE id = ANY (` + someOfCustomers("tree_changes") + `)`)
+	qEraseFormer       = prepare(`DELETE FROM former_members WHERE id = ANY (` + someOfCustomers("former_members") + `)`)
 	qEraseDestinations = prepare(`DELETE FROM webhook_destinations WHERE id = ANY (` + someOfCustomers("webhook_destinations") + `)`)
 	qEraseRuns         = prepare(`DELETE FROM runs WHERE id = ANY (` + someOfAccounts("runs") + `)`)
 	qErasePublished    = prepare(`UPDATE agents SET published_id = NULL WHERE id = ANY (ARRAY` + firstOfAccounts("agents") + `) AND $2::bigint > 0`)
@@ -135,6 +136,7 @@ var eraseSteps = []struct {
 	{qEraseInvitations, eraseRows},
 	{qEraseEvents, eraseRows},
 	{qEraseTreeChanges, eraseRows},
+	{qEraseFormer, eraseRows}, // also those who leave by the erasure
 }
 
 // DueErasures are deleted companies whose time is over.

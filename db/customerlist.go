@@ -302,7 +302,7 @@ func (s *statement) madeThen(scope access.Scope, terms []Term, walk way) []way {
 	within := append([]string{"c.lineage >= l.low", "c.lineage < COALESCE(l.high, $2::bigint[])"}, s.period(terms, "createdSince", "createdUntil")...)
 	text := "SELECT c.id, " + strings.Join(walk.held, " AND ") + " AS fits FROM (" + parts + ") l CROSS JOIN LATERAL (SELECT * FROM customers c" +
 		clause(append(within, s.beyond("", "", s.by(walk))...)) + " ORDER BY c.lineage" + dir + " LIMIT (SELECT " + want + ")) c WHERE l.nth <= " + strconv.Itoa(fewPieces) + " AND l.before < " + want + " ORDER BY c.lineage" + dir
-	return []way{s.soon(walk, aWalk, companiesByID), s.met(text, "(SELECT count(*) <= "+strconv.Itoa(piecesOfTime)+" FROM (SELECT FROM "+limbs+" LIMIT "+strconv.Itoa(piecesOfTime+1)+") x)", companiesByID)}
+	return []way{s.soon(walk, aWalk, companiesByID), s.met(text, "(SELECT count(*) <= "+strconv.Itoa(piecesOfTime)+" FROM (SELECT FROM "+limbs+" LIMIT "+strconv.Itoa(piecesOfTime+1)+") x)", "true", companiesByID)}
 }
 
 // madeIn is the same in the order of the ids: those of a time are found in the first of some thousand ids each that have such.
@@ -318,7 +318,7 @@ func (s *statement) madeIn(scope access.Scope, terms []Term, held []string) []wa
 		" CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM customer_words w" + of + " LIMIT (SELECT " + want + ")) x OFFSET 0) n"
 	found := "SELECT w.id FROM (" + pieces + ") b CROSS JOIN LATERAL (SELECT w.customer_id AS id FROM customer_words w" + of + " OFFSET 0) w WHERE b.before < " + want + " ORDER BY w.id" + dir + " LIMIT (SELECT " + want + ")"
 	text := "SELECT c.id, " + strings.Join(held, " AND ") + " AS fits FROM (" + found + ") n" + companiesByID + " ORDER BY n.id" + dir
-	return []way{s.met(text, last+" - "+first+" < "+strconv.Itoa(piecesOfTime), companiesByID)}
+	return []way{s.met(text, last+" - "+first+" < "+strconv.Itoa(piecesOfTime), "true", companiesByID)}
 }
 
 // madeWhen are the conditions of when companies were made as they are held against customer_words w.
@@ -329,12 +329,12 @@ func (s *statement) madeWhen(terms []Term) (list []string) {
 	return list
 }
 
-// met is the way of those of some rows in order that fit, each with whether it does, where they fill the page; from joins to n.id what the list is made of. They are looked at
-// on a condition.
-func (s *statement) met(text, condition, from string) way {
+// met is the way of those of some rows in order that fit, each with whether it does, where they fill the page or there are no more; from joins to n.id what the list is made of.
+// They are looked at on a condition.
+func (s *statement) met(text, condition, more, from string) way {
 	return way{from: from, listed: func(open, _ string) string {
-		return "SELECT CASE WHEN " + open + " THEN count(*) < " + s.rows + " ELSE false END AS many, array_agg(x.id) AS ids FROM (SELECT x.id FROM (" + text + ") x WHERE x.fits AND " +
-			open + " AND " + condition + " LIMIT " + s.rows + ") x OFFSET 0"
+		return "SELECT CASE WHEN " + open + " THEN count(*) < " + s.rows + " AND " + more + " ELSE false END AS many, array_agg(x.id) AS ids FROM (SELECT x.id FROM (" + text +
+			") x WHERE x.fits AND " + open + " AND " + condition + " LIMIT " + s.rows + ") x OFFSET 0"
 	}}
 }
 

@@ -37,6 +37,7 @@ var notExported = map[string]string{
 	"idempotency_keys":      "answers of a day",
 	"limbs":                 "follow from the parents",
 	"tree_changes":          "what processes are told",
+	"former_members":        "of who is no longer there",
 	"limit_notices":         "work under way",
 	"link_tokens":           "secrets",
 	"login_networks":        "a person's own",

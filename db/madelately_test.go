@@ -102,13 +102,21 @@ func TestCompaniesMadeLatelyReadLittle(t *testing.T) {
 	}
 }
 
-// TestCommonNamesReadLittle: a word that many have, but none of the first ones in the order, has the index asked for it once it has not been met soon.
+// TestCommonNamesReadLittle: a word that many have, but none of the first ones in the order, has the index asked for it once it has not been met soon; it is walked to where
+// the order stands elsewhere than the words.
 func TestCommonNamesReadLittle(t *testing.T) {
 	t.Parallel()
 	pool := planGrown(t, madeLastly...)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
-	scope := access.Lineage{1}.Subtree()
-	l := listExample{name: "companies", list: Customers, ways: customersWithin(scope), args: []any{scope.From(), scope.To()}, most: 600}
-	l.run(t, conn, 10, NewAsk(Where{Terms: []Term{{searched, "leaf 2"}}}, "NAME", paging.NewPage(20, paging.Cursor{})), false)
+	for _, q := range []struct {
+		scope       access.Scope
+		text, order string
+	}{
+		{access.Lineage{1}.Subtree(), "leaf 2", "NAME"},
+		{access.Lineage{1, 2}.Subtree(), "leaf 1", "-PATH"},
+	} {
+		l := listExample{name: "companies", list: Customers, ways: customersWithin(q.scope), args: []any{q.scope.From(), q.scope.To()}, most: 600}
+		l.run(t, conn, 10, NewAsk(Where{Terms: []Term{{searched, q.text}}}, q.order, paging.NewPage(20, paging.Cursor{})), false)
+	}
 }

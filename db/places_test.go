@@ -46,6 +46,7 @@ var places = map[string]placeOfTable{
 	"customer_words":     {kind: directory},
 	"customers":          {kind: directory},
 	"default_limits":     {kind: directory},
+	"former_members":     {kind: directory, personal: said("email first_name last_name")},
 	"identity_providers": {kind: directory, home: said("client_secret")},
 	"invitations":        {kind: directory, personal: said("email")},
 	"limbs":              {kind: directory},

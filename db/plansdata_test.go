@@ -163,6 +163,8 @@ var manyRows = []string{
 	`INSERT INTO api_key_secrets (api_key_id, hash) SELECT i, sha256(('secret ' || i)::bytea) FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO link_tokens (hash, user_id, kind, customer_id, expires_at)
 		SELECT sha256(('link ' || i)::bytea), i, 'invitation', i, now() + interval '1 day' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO former_members (id, customer_id, user_id, email, first_name, last_name)
+		SELECT i, i, i, 'user' || i || '@x.example', '', '' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO invitations (id, customer_id, user_id, email, status, ended_at)
 		SELECT i, i, i, 'user' || i || '@x.example', CASE WHEN i % 2 = 0 THEN 'ACCEPTED' ELSE 'PENDING' END, CASE WHEN i % 2 = 0 THEN now() END FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, i, 'user' || i || '@x.example', 'WITHDRAWN', now() FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,

@@ -153,6 +153,7 @@ var examples = map[query]example{
 	qEraseKeys:         few("{299}", 10),
 	qEraseInvitations:  few("{299}", 10),
 	qEraseTreeChanges:  few("{299}", 10),
+	qEraseFormer:       few("{299}", 10),
 	qEraseDestinations: few("{299}", 10),
 	qEraseRuns:         few("{299}", 10),
 	qErasePublished:    few("{299}", 10),
@@ -532,6 +533,7 @@ var examples = map[query]example{
 	qForgetDeliveries: whole("it looks at a batch", 60, 100, 500),
 	qForgetRuns:       whole("it looks at a batch", 60, 100, 500),
 	qForgetAudit:      whole("it looks at a batch", 60, 100, 500),
+	qForgetFormer:     whole("it looks at a batch", 60, 100, 500),
 
 	// roles.go
 	qRolesByID:       few("{1,299}"),

@@ -9,6 +9,7 @@ var (
 	qForgetDeliveries = prepare(forget("webhook_deliveries", "completed_at"))
 	qForgetRuns       = prepare(forget("runs", "finished_at"))
 	qForgetAudit      = prepare(forget("audit_events", "created_at"))
+	qForgetFormer     = prepare(forget("former_members", "created_at"))
 )
 
 // forget looks at the rows of a table by id, from behind $2 on and at no more than $3 of them, and
@@ -40,5 +41,12 @@ func (s *Store) ForgetRuns(ctx context.Context, keep time.Duration, after int64,
 // ForgetDeliveries does.
 func (s *Store) ForgetAuditEvents(ctx context.Context, keep time.Duration, after int64, limit int) (last int64, err error) {
 	err = s.get(ctx, &last, qForgetAudit, keep.Seconds(), after, limit)
+	return last, err
+}
+
+// ForgetFormerMembers deletes what companies knew of those who left them longer than keep ago, in a batch as ForgetDeliveries
+// does.
+func (s *Store) ForgetFormerMembers(ctx context.Context, keep time.Duration, after int64, limit int) (last int64, err error) {
+	err = s.get(ctx, &last, qForgetFormer, keep.Seconds(), after, limit)
 	return last, err
 }

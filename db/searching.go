@@ -89,6 +89,8 @@ type searching struct {
 	whole bool
 	// limbs: the index also has each word behind the limb that the name is of.
 	limbs bool
+	// sole: nothing else is asked for that few of what the index finds may fit.
+	sole bool
 	// spared: the index is not asked for the last word where it is one that many have and the others are not, as it would collect all that begins with it.
 	spared bool
 }
@@ -150,7 +152,7 @@ func (f searching) foundByAny(s *statement, columns string, queries func(mark st
 }
 
 // inOrder are the ways of the rows that the index finds, of which found selects columns, ordered by what stands beside their words: only those of the page are
-// looked up. Of very many only the first ones are put in order, as long as these fill the page. None where not all of the order stands there.
+// looked up. Of very many only the first ones are put in order, as long as these fill the page, where nothing else is asked for. None where not all of the order stands there.
 func (f searching) inOrder(s *statement, found func(f searching, columns string) string) []way {
 	if !f.has(s) {
 		return nil
@@ -174,13 +176,14 @@ func (f searching) inOrder(s *statement, found func(f searching, columns string)
 	rows, behind := " FROM ("+found(f, strings.Join(columns, ", "))+" OFFSET 0) x"+clause(s.beyond("", "", name)), s.orderBy("", name)
 	sorted := "SELECT DISTINCT " + strings.Join(names, ", ")
 	all := way{from: "(" + sorted + rows + behind + " OFFSET 0) n" + f.from, held: held, sorted: true}
-	if f.others {
+	if f.others || !f.sole {
 		return []way{all}
 	}
-	first := "SELECT " + strings.Join(names, ", ") + rows + behind + " LIMIT (SELECT " + strconv.Itoa(4*(s.page.Size+1)) + ")"
-	text := "SELECT n.id, " + strings.Join(held, " AND ") + " AS fits FROM (" + sorted + " FROM (" + first + ") x" + behind + " OFFSET 0) n" + f.from +
-		s.orderBy("", func(i int) string { return "n." + s.column(i) })
-	return []way{s.met(text, "true", f.from), all}
+	most := strconv.Itoa(4 * (s.page.Size + 1))
+	text := "SELECT n.id, " + strings.Join(held, " AND ") + " AS fits FROM (" + sorted + " FROM firsts x" + behind + " OFFSET 0) n" + f.from + s.orderBy("", func(i int) string { return "n." + s.column(i) })
+	first := s.met(text, "true", "(SELECT count(*) = "+most+" FROM firsts)", f.from)
+	first.with = []string{"firsts AS MATERIALIZED (SELECT " + strings.Join(names, ", ") + rows + behind + " LIMIT (SELECT " + most + "))"}
+	return []way{first, all}
 }
 
 // has tells whether all of the order stands beside the words.
@@ -204,6 +207,9 @@ func (f searching) ordered(s *statement, ids string, rows func(f searching, colu
 
 // ways are those for a filter's search; false where it has none.
 func (f searching) ways(s *statement, terms []Term) ([]way, bool) {
+	f.sole = !slices.ContainsFunc(terms, func(t Term) bool {
+		return t.Member != searched && t.Member != nearBy && t.Member != "below" && (t.Member != "status" || t.Value != CustomerActive)
+	})
 	if text, given := value(terms, searched); given {
 		return f.plain(s, words.Parse(text)), true
 	}
@@ -406,7 +412,8 @@ func (f searching) farther(s *statement) way {
 		return s.soon(*f.walk, aWalk, f.from)
 	}
 	rows, instead := "CASE WHEN "+isCommon+" THEN "+strconv.Itoa(found)+" ELSE "+strconv.Itoa(aWalk)+" END", "false"
-	if f.others || f.inLimbs() || f.has(s) {
+	besides := slices.ContainsFunc(s.keys, func(k sortedKey) bool { return k.by == f.beside }) // which are looked up for all that the index finds
+	if f.others || f.inLimbs() || f.whole && f.has(s) && !besides {
 		rows, instead = strconv.Itoa(aWalk), isCommon
 	}
 	coming, last := s.coming(*f.walk, rows)

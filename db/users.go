@@ -70,10 +70,13 @@ const personColumns = `u.id, u.password_hash IS NOT NULL AS has_password`
 
 var (
 	qUsersByID = prepare(`SELECT ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (` + seen("k.id") + `) u`)
-	// Who was erased is seen by everyone, since there is nothing to see.
-	qActorsByID = prepare(`SELECT ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
-		(` + seen("k.id") + `) UNION ALL
-		(SELECT x.id, x.email, x.first_name, x.last_name, x.created_at, false, 'none', x.row_version FROM users x WHERE x.id = k.id AND x.erased_at IS NOT NULL)) u`)
+	// Who has left is seen as the company knew the person that was left last. Who was erased is seen by everyone, since there is nothing to see.
+	qActorsByID = prepare(`SELECT ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (SELECT * FROM (
+		(SELECT s.*, 1 AS rank FROM (` + seen("k.id") + `) s) UNION ALL
+		(SELECT f.user_id, f.email, f.first_name, f.last_name, f.created_at, false, 'none', 1, 2
+			FROM former_members f` + joinByID("customers", "c", "f.customer_id") + ` WHERE f.user_id = k.id AND ` + withinScope + ` ORDER BY f.id DESC LIMIT 1) UNION ALL
+		(SELECT x.id, x.email, x.first_name, x.last_name, x.created_at, false, 'none', x.row_version, 3 FROM users x WHERE x.id = k.id AND x.erased_at IS NOT NULL)
+		) known ORDER BY rank LIMIT 1) u`)
 	qUserForUpdate = prepare(`SELECT ` + personColumns + ` FROM users u WHERE u.id = $1 AND u.erased_at IS NULL FOR UPDATE`)
 	qLastAccess    = prepare(`
 		SELECT p.user_id AS id, max(p.last_access) AS value
@@ -101,6 +104,11 @@ var (
 // User reads one user who is a member of a company within the scope.
 func (s *Store) User(ctx context.Context, scope access.Scope, id int64) (*User, error) {
 	return one(ctx, s, usersByID, scope, id)
+}
+
+// Actor reads one user who is or was a member of a company within the scope, or was erased: one who may have done something there.
+func (s *Store) Actor(ctx context.Context, scope access.Scope, id int64) (*User, error) {
+	return one(ctx, s, actorsByID, scope, id)
 }
 
 // LockUser holds a user's row until the transaction ends; ErrNoRows when it was erased. It takes no scope: the caller of this

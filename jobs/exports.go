@@ -174,7 +174,8 @@ func (e *export) original(ctx context.Context, r *db.Exported) error {
 // leftOut tells what is not in the archive.
 func (e *export) leftOut() []string {
 	list := []string{
-		"passwords, two-factor secrets and sessions of users; secrets of API keys; signing secrets of webhook destinations; values of agents' secrets",
+		"passwords, two-factor secrets, passkeys and sessions of users; secrets of API keys; signing secrets of webhook destinations; values of agents' secrets; " +
+			"client secrets of identity providers, and who is who at them; SCIM tokens",
 		"chunks and vectors, which are made anew of the originals",
 	}
 	if e.hidden > 0 {

@@ -143,7 +143,10 @@ func (w *Worker) forgetRuns(ctx context.Context) error {
 }
 
 func (w *Worker) forgetAuditEvents(ctx context.Context) error {
-	return forget(ctx, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
+	if err := forget(ctx, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch); err != nil {
+		return err
+	}
+	return forget(ctx, w.Store.ForgetFormerMembers, w.Retention.Audit, auditBatch) // of whom no event tells any more
 }
 
 // queriesKept is how long what was asked of contexts is kept.

@@ -18,7 +18,7 @@ type AuditEventFilter struct {
 	IDs                        []globalid.ID `of:"AuditEvent"`
 	Action, ObjectType         *string
 	ObjectID                   *globalid.ID
-	ActorID                    *globalid.ID `of:"User" reach:"user"`
+	ActorID                    *globalid.ID `of:"User" reach:"actor"`
 	CustomerID                 *globalid.ID `of:"Customer" reach:"company"`
 	CreatedSince, CreatedUntil *time.Time
 	Or                         []*AuditEventFilter

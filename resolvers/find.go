@@ -284,10 +284,14 @@ func (f *filterReader) id(id globalid.ID, at string, tag reflect.StructTag) int6
 		f.fault(at, "must be an id")
 	}
 	switch tag.Get("reach") {
-	case "user":
+	case "actor":
 		f.looked = append(f.looked, func(ctx context.Context, r *Resolver, c *caller) error {
-			_, err := r.user(ctx, c, id, at)
-			return err
+			n, err := id.Of("User", at)
+			if err != nil {
+				return err
+			}
+			_, err = r.Store.Actor(ctx, c.Scope(), n)
+			return c.unreached(err, "user", n)
 		})
 	case "company":
 		f.looked = append(f.looked, func(ctx context.Context, r *Resolver, c *caller) error {

@@ -11,7 +11,6 @@ import (
 
 	"canopy/db"
 	"canopy/db/pgvector"
-	"canopy/internal/access"
 	"canopy/internal/share"
 	"canopy/internal/vector"
 )
@@ -44,11 +43,11 @@ type copies struct {
 	store *pgvector.Store
 	// asks are the places of searches, turns those of contexts that are being copied, going those of contexts that are forgotten.
 	asks, turns, going *share.Gate[int64]
-	// answered counts searches.
-	answered atomic.Int64
-	known    knownCopies
-	progress progress
-	working  working
+	// answered counts searches by meaning, answeredWords those by words.
+	answered, answeredWords atomic.Int64
+	known                   knownCopies
+	progress                progress
+	working                 working
 }
 
 // KeepCopies has large contexts copied to a database of vectors, and searched there. It looks once which are copied already, and waits for that no longer
@@ -201,20 +200,14 @@ func (m *copied) instead(ctx context.Context, search func(finder) ([]vector.Hit,
 	return search(other)
 }
 
-// ask has the closest chunks found by the database. Who waits for it holds none of the places of those who search in this process.
-func (m *copied) ask(ctx context.Context, ask pgvector.Ask) (found pgvector.Found, err error) {
+// ask has the closest chunks found by the database.
+func (m *copied) ask(ctx context.Context, ask pgvector.Ask) (pgvector.Found, error) {
 	c := &m.engine.copies
-	waiting, cancel := context.WithTimeout(ctx, m.left)
-	defer cancel()
-	if branch := access.BranchOf(ctx); branch != 0 {
-		if err := c.asks.Enter(waiting, branch); err != nil {
-			return found, errors.Join(ctx.Err(), errCopy)
-		}
-		defer c.asks.Leave(branch)
-	}
-	found, err = await(waiting, func(ctx context.Context) (pgvector.Found, error) { return c.store.Search(ctx, ask) })
+	found, err := askCopies(ctx, c, m.left, func(ctx context.Context) (pgvector.Found, error) { return c.store.Search(ctx, ask) })
 	if err != nil {
-		c.failed(ctx, m.row.ID, err, false)
+		if !errors.Is(err, errBusy) {
+			c.failed(ctx, m.row.ID, err, false)
+		}
 		return found, fmt.Errorf("%w: %w", errCopy, err)
 	}
 	c.answered.Add(1)

@@ -51,3 +51,6 @@ func (m inProcess) ToFuse(ctx context.Context, v []float32, f vector.Filter, _ [
 func (e *Engine) Answers() (compared, copied int64) {
 	return e.compared.Load(), e.copies.answered.Load()
 }
+
+// AnsweredWords tells how many searches by words were answered from the database of vectors.
+func (e *Engine) AnsweredWords() int64 { return e.copies.answeredWords.Load() }

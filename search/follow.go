@@ -232,7 +232,10 @@ func (c *copying) run(ctx context.Context, all bool) (err error) {
 	if !c.wanted.Partial && len(add) > 0 {
 		slog.InfoContext(ctx, "vectors were copied", "context", t.Context, "documents", len(add), "took", time.Since(begun).Round(time.Millisecond))
 	}
-	return t.Settle(ctx, c.wanted.History, c.wanted.Version, !c.wanted.Partial)
+	if err := t.Settle(ctx, c.wanted.History, c.wanted.Version, !c.wanted.Partial); err != nil {
+		return err
+	}
+	return c.words(ctx)
 }
 
 // differences tells which documents the copy lacks, and which it holds that it should not, or only a part of.

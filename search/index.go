@@ -37,7 +37,7 @@ func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key 
 	})
 	var none T
 	switch {
-	case errors.Is(err, errNoOutline):
+	case errors.Is(err, errNoOutline), errors.Is(err, errCopy):
 		return none, err
 	case errors.Is(err, db.ErrNoRows): // it was deleted under the search
 		return none, noContext(row.ID)
@@ -96,11 +96,17 @@ func (e *Engine) loadSparse(ctx context.Context, contextID int64, model *lexical
 	if err != nil {
 		return nil, 0, err
 	}
+	x, err := e.extendSparse(ctx, model, from, state)
+	return x, state.Version, err
+}
+
+// extendSparse gives an index as it is to be at a state.
+func (e *Engine) extendSparse(ctx context.Context, model *lexical.Model, from *vector.Sparse, state *db.IndexState) (*vector.Sparse, error) {
 	add, remove := changes(from.Documents(), state)
 	b := vector.NewSparseBuilder(model, from)
 	b.Remove(remove...)
 	packed, unpacked := pick(state, add)
-	err = e.store.StreamBlocks(ctx, false, packed, func(s db.Block) error {
+	err := e.store.StreamBlocks(ctx, false, packed, func(s db.Block) error {
 		// Of a model that the context had before: its document is processed anew.
 		if err := b.AddBlock(s.Document, packed[s.Document], s.Chunks, s.Bytes); err != nil && !errors.Is(err, vector.ErrModel) {
 			return fmt.Errorf("document %d: %w", s.Document, err)
@@ -108,10 +114,10 @@ func (e *Engine) loadSparse(ctx context.Context, contextID int64, model *lexical
 		return nil
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if model != lexical.One {
-		return b.Build(), state.Version, nil // what is beside its chunks was made before there was another model
+		return b.Build(), nil // what is beside its chunks was made before there was another model
 	}
 	err = e.store.StreamVectors(ctx, false, unpacked, func(row db.VectorRow) error {
 		var v lexical.Vector
@@ -121,7 +127,7 @@ func (e *Engine) loadSparse(ctx context.Context, contextID int64, model *lexical
 		b.Add(vector.SparseRow{Chunk: row.Chunk, Document: row.Document, Revision: unpacked[row.Document], Vector: v})
 		return nil
 	})
-	return b.Build(), state.Version, err
+	return b.Build(), err
 }
 
 // denseKey names the index of a context's dense vectors.

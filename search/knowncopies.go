@@ -26,8 +26,11 @@ type knownCopies struct {
 	mu sync.Mutex
 	// ids is nil while nothing is known.
 	ids map[int64]struct{}
-	// noted are those that this process has copied since the look under way, or the last one, began.
-	noted map[int64]struct{}
+	// words are the latest batches of those whose words are there.
+	words map[int64]int64
+	// noted are those that this process has copied since the look under way, or the last one, began, notedWords those whose words it has.
+	noted      map[int64]struct{}
+	notedWords map[int64]int64
 	// resting are those whose copies are left alone until then.
 	resting map[int64]time.Time
 	// next is when the next look is due; away tells that the last one has failed, or what was asked since.
@@ -55,13 +58,27 @@ func (c *copies) has(ctx context.Context, contextID int64) bool {
 	return !rests
 }
 
+// wordBatch gives the latest batch of a context's words, as far as it is known; 0 where there is none that can be asked for.
+func (c *copies) wordBatch(ctx context.Context, contextID int64) int64 {
+	if !c.has(ctx, contextID) {
+		return 0
+	}
+	c.known.mu.Lock()
+	defer c.known.mu.Unlock()
+	return c.known.words[contextID]
+}
+
 // look sees which contexts have copies.
 func (c *copies) look(ctx context.Context) {
 	k := &c.known
 	k.mu.Lock()
-	k.noted = map[int64]struct{}{}
+	k.noted, k.notedWords = map[int64]struct{}{}, map[int64]int64{}
 	k.mu.Unlock()
 	held, err := within(ctx, c.Patience, c.store.All)
+	var words map[int64]int64
+	if err == nil {
+		words, err = within(ctx, c.Patience, c.store.WordBatches)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.next = time.Now().Add(knowEvery)
@@ -74,6 +91,9 @@ func (c *copies) look(ctx context.Context) {
 	}
 	k.away, k.ids = false, make(map[int64]struct{}, len(held))
 	maps.Copy(k.ids, k.noted)
+	k.words = make(map[int64]int64, len(words))
+	maps.Copy(k.words, words)
+	maps.Copy(k.words, k.notedWords)
 	for _, h := range held {
 		k.ids[h.Context] = struct{}{}
 	}
@@ -115,6 +135,16 @@ func (k *knownCopies) note(contextID int64) {
 	k.noted[contextID] = struct{}{}
 	if k.ids != nil {
 		k.ids[contextID] = struct{}{}
+	}
+}
+
+// noteWords knows of the latest batch of words that this process has made.
+func (k *knownCopies) noteWords(contextID, batch int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.notedWords[contextID] = batch
+	if k.words != nil {
+		k.words[contextID] = batch
 	}
 }
 

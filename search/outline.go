@@ -39,6 +39,9 @@ type behindSearches struct {
 
 // wordsFor gives an index of a context's words in which a text can be looked for.
 func (e *Engine) wordsFor(ctx context.Context, row *db.Context, text string) (*vector.Sparse, error) {
+	if x, err := e.farWords(ctx, row, text); err != nil || x != nil {
+		return x, err
+	}
 	key := wordsKey(row)
 	if e.vectors.Has(key) || e.behind.hasFailed(key) {
 		return e.sparseIndex(ctx, row)

@@ -1,6 +1,6 @@
 // What tests make by the graph, as a program would, before they look at it.
 import assert from "node:assert/strict";
-import { type Person, url } from "./visit.js";
+import { linkFor, type Person, url } from "./visit.js";
 
 /** Asks the graph as somebody, as a program would. */
 export async function graph<T>({ email, password }: Person, query: string, variables: object): Promise<T> {
@@ -37,4 +37,13 @@ export async function added(by: Person, email: string, companies: readonly strin
     const account = nodes.find(({ name }) => name === search)!.accounts.nodes.find(({ application }) => application.code === code)!;
     await graph(by, "mutation($input: CreatePermissionInput!) { createPermission(input: $input) { permission { id } } }", { input: { accountId: account.id, roleId: role.id, email } });
   }
+}
+
+/** Sets the password of somebody who was invited, by the link that they were sent. */
+export async function setUp(email: string): Promise<Person> {
+  const password = "correct horse battery staple";
+  const token = new URLSearchParams(new URL(await linkFor(email)).hash.slice(1)).get("token");
+  const set = await fetch(`${url}/auth/setup`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token, password }) });
+  assert.equal(set.status, 204);
+  return { email, password };
 }

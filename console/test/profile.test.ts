@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Page } from "playwright-core";
 import { codeOf } from "./codes.js";
-import { added, graph } from "./made.js";
-import { accessible, ada, greta, jonas, linkFor, mira, open, type Person, signIn, url } from "./visit.js";
+import { added, graph, setUp } from "./made.js";
+import { accessible, ada, greta, jonas, mira, open, type Person, signIn, url } from "./visit.js";
 
 test("change one's own name, with what is wrong beside its field, and take it back", async (t) => {
   const page = await open(t, { complaints: /status of 400/ });
@@ -156,11 +156,7 @@ test("who leaves the company that they act for is signed out there", async (t) =
 /** Somebody who is a viewer in companies, or what else is asked for, and has a password. */
 async function invited(email: string, companies: readonly string[], what?: Parameters<typeof added>[3]): Promise<Person> {
   await added(ada, email, companies, what);
-  const password = "correct horse battery staple";
-  const token = new URLSearchParams(new URL(await linkFor(email)).hash.slice(1)).get("token");
-  const set = await fetch(`${url}/auth/setup`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token, password }) });
-  assert.equal(set.status, 204);
-  return { email, password };
+  return setUp(email);
 }
 
 /** Turns somebody's authenticator on, and gives the recovery codes. */

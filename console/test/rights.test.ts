@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import type { Page } from "playwright-core";
 import { added, graph } from "./made.js";
 import { accessible, ada, greta, jonas, mira, open, signIn, sofia, url } from "./visit.js";
 
@@ -38,6 +39,33 @@ test("who may do what and why; take a permission away, give another, turn it off
   await rights.getByRole("button", { name: /^Turn on: Member/ }).click();
   await rights.getByText("turned off").waitFor({ state: "detached" });
   assert.equal(await rights.getByText(/ of Alpine Energy$/).count(), before);
+});
+
+test("an admin is offered nothing on owners that only owners may do", async (t) => {
+  const page = await open(t);
+  await signIn(page, jonas, "/console/people");
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Greta Huber/ }).click();
+  const person = page.getByRole("region", { name: "Greta Huber" });
+  await person.getByText(/^Owner in Tenant management of/).waitFor();
+  await person.getByText("Only an owner can change this.").first().waitFor();
+  await accessible(page, "person-owner");
+  for (const name of [/^Turn off: Owner/, /^Take away: Owner/, "Remove from a company"]) assert.equal(await person.getByRole("button", { name }).count(), 0, String(name));
+
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).click();
+  await page.getByRole("region", { name: "Mira Vogel" }).getByRole("button", { name: "Remove from a company" }).waitFor();
+  await page.getByRole("link", { name: "Invite people" }).click();
+  const roles = page.getByRole("region", { name: "Invite people" }).getByRole("group", { name: "What they may do" });
+  await roles.getByText("and those of owners").waitFor();
+  for (const options of await roles.getByRole("combobox").all()) {
+    assert.ok((await options.getByRole("option", { name: "Admin" }).count()) > 0);
+    assert.equal(await options.getByRole("option", { name: "Owner" }).count(), 0);
+  }
+  await accessible(page, "invite-admin");
+
+  await signOutOf(page);
+  await signIn(page, greta, "/console/people");
+  await page.getByRole("link", { name: "Invite people" }).click();
+  await roles.getByRole("combobox").first().getByRole("option", { name: "Owner" }).waitFor({ state: "attached" });
 });
 
 test("the roles beside each other", async (t) => {
@@ -285,3 +313,9 @@ test("each role walks all pages: nothing goes wrong on those of its menu, and th
     if (lacks.length > 0) await accessible(page, "not-allowed");
   }
 });
+
+async function signOutOf(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Account" }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("You are signed out.").waitFor();
+}

@@ -98,34 +98,55 @@ func Fit(version string) bool {
 
 // Prepare makes what the database lacks: the extension, the schema, and the tables for vectors of so many dimensions.
 func (s *Store) Prepare(ctx context.Context, dimensions int) error {
-	var there bool
-	if err := s.pool.GetContext(ctx, &there, `SELECT to_regclass($1) IS NOT NULL`, table(dimensions)); err != nil || there {
+	return s.create(ctx, table(dimensions), checkExtension, append(commonTables(), tablesOf(dimensions)...))
+}
+
+// create makes tables by statements where one of them is not there, once first, where it is given, has looked whether they can be.
+func (s *Store) create(ctx context.Context, table string, first func(context.Context, *sqlx.Tx) error, statements []string) error {
+	there := func(q sqlx.QueryerContext) (is bool, err error) {
+		err = sqlx.GetContext(ctx, q, &is, `SELECT to_regclass($1) IS NOT NULL`, table)
+		return is, err
+	}
+	if is, err := there(s.pool); err != nil || is {
 		return err
 	}
 	return s.transact(ctx, func(tx *sqlx.Tx) error {
 		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, lock); err != nil {
 			return err
 		}
-		var version string
-		err := tx.GetContext(ctx, &version, `SELECT extversion FROM pg_extension WHERE extname = 'vector'`)
-		if errors.Is(err, sql.ErrNoRows) {
-			if _, err = tx.ExecContext(ctx, `CREATE EXTENSION vector`); err == nil {
-				err = tx.GetContext(ctx, &version, `SELECT extversion FROM pg_extension WHERE extname = 'vector'`)
+		if is, err := there(tx); err != nil || is { // another process was first
+			return err
+		}
+		if first != nil {
+			if err := first(ctx, tx); err != nil {
+				return err
 			}
 		}
-		if err != nil {
-			return fmt.Errorf("the extension vector: %w", err)
-		}
-		if !Fit(version) {
-			return fmt.Errorf("the extension vector is of version %s: %d.%d or newer is needed", version, leastMajor, leastMinor)
-		}
-		for _, statement := range append(commonTables(), tablesOf(dimensions)...) {
+		for _, statement := range statements {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// checkExtension makes the extension where it is not there, and tells whether it fits.
+func checkExtension(ctx context.Context, tx *sqlx.Tx) error {
+	var version string
+	err := tx.GetContext(ctx, &version, `SELECT extversion FROM pg_extension WHERE extname = 'vector'`)
+	if errors.Is(err, sql.ErrNoRows) {
+		if _, err = tx.ExecContext(ctx, `CREATE EXTENSION vector`); err == nil {
+			err = tx.GetContext(ctx, &version, `SELECT extversion FROM pg_extension WHERE extname = 'vector'`)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the extension vector: %w", err)
+	}
+	if !Fit(version) {
+		return fmt.Errorf("the extension vector is of version %s: %d.%d or newer is needed", version, leastMajor, leastMinor)
+	}
+	return nil
 }
 
 // table is the name of that of vectors of so many dimensions.

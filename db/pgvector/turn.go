@@ -39,6 +39,8 @@ type Document struct {
 	// Stamp tells documents of the same revision apart that are of different histories.
 	Stamp int64 `db:"stamp"`
 	Whole bool  `db:"whole"`
+	// Chunks is how many are held, where that was asked for.
+	Chunks int64 `db:"chunks"`
 }
 
 // Take takes the turn of a context, whose vectors are to be of a model. What is held of another model is removed.
@@ -69,6 +71,9 @@ func (s *Store) TakeHeld(ctx context.Context, contextID int64) (*Turn, error) {
 	var row struct {
 		State
 		Turn int64 `db:"turn"`
+	}
+	if err := s.prepareWords(ctx); err != nil {
+		return nil, err
 	}
 	err := s.pool.GetContext(ctx, &row, `
 		UPDATE canopy_vectors.contexts SET turn = turn + 1, busy_until = clock_timestamp() + $2 * interval '1 second'
@@ -206,6 +211,9 @@ func (t *Turn) clear(ctx context.Context) error {
 		_, err := tx.ExecContext(ctx, `UPDATE canopy_vectors.contexts SET version = 0 WHERE context_id = $1`, t.Context)
 		return err
 	}); err != nil {
+		return err
+	}
+	if err := t.clearWords(ctx); err != nil {
 		return err
 	}
 	list, err := t.Documents(ctx, nil)

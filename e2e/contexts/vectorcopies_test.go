@@ -2,6 +2,7 @@ package contexts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -140,6 +141,35 @@ func (c *copying) compare(name string, id int64, q search.Query, copied bool) []
 	return got
 }
 
+// compareWords asks both engines by words, which find the same to the last bit, and says whether the database of vectors has answered for the platform.
+func (c *copying) compareWords(when string, id int64, prompt string, documents []int64, far bool) {
+	c.T.Helper()
+	row, e := c.row(id), c.App.Resolver.Search
+	for name, q := range map[string]search.Query{
+		"all": {}, "documents": {Documents: documents}, "attributes": {Attributes: []byte(`{"name": {"in": ["0.txt", "new.txt"]}}`)}, "unrelated": {IncludeUnrelated: true},
+	} {
+		q.Prompt, q.Mode = prompt, search.Lexical
+		before := e.AnsweredWords()
+		got, err := e.Find(c.T.Context(), row, q)
+		want, err2 := c.exact.Find(c.T.Context(), row, q)
+		if err := errors.Join(err, err2); err != nil {
+			c.T.Fatal(when, name, err)
+		}
+		if answered := e.AnsweredWords() > before; answered != far {
+			c.T.Errorf("%s, %s: the words have been found there: %v", when, name, answered)
+		}
+		if len(got) != len(want) || len(want) == 0 && name == "all" {
+			c.T.Errorf("%s, %s: %d hits by words, not %d", when, name, len(got), len(want))
+			continue
+		}
+		for i, h := range got {
+			if h.Chunk.ID != want[i].Chunk.ID || h.Similarity != want[i].Similarity || h.Relevance != want[i].Relevance {
+				c.T.Errorf("%s, %s: hit %d by words is chunk %d of %v, not %d of %v", when, name, i, h.Chunk.ID, h.Similarity, want[i].Chunk.ID, want[i].Similarity)
+			}
+		}
+	}
+}
+
 // TestCopiesIsolate: contexts of two companies lie in one database of vectors, with the same texts. Each finds its own, by whatever is asked, and nothing
 // else even where rows of the other stand among its own.
 func TestCopiesIsolate(t *testing.T) {
@@ -214,6 +244,7 @@ func TestCopiesFollow(t *testing.T) {
 			q.Prompt = prompt
 			c.compare(when+", "+name, id, q, copied)
 		}
+		c.compareWords(when, id, prompt, documents, when != "before there is a copy" && when != "thrown away")
 	}
 	stop() // from here on what a worker does is done when it is to be
 	all("before there is a copy", false)

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -37,20 +36,16 @@ func demoDatabase(t testing.TB) string {
 
 // lastCell is where the ids begin that the last cell makes of what companies have (docs/decisions/cells.md): whoever holds one in 32 bits, or in a number of
 // less than 53, fails here. Ids of the directory and the home are as small as ever.
-const lastCell = 899 * 10_000_000_000_000
+const lastCell int64 = 899 * 10_000_000_000_000
 
 func number(ctx context.Context, url string) error {
 	c, err := sql.Open("postgres", url)
 	if err != nil {
 		return err
 	}
-	_, err = c.ExecContext(ctx, `DO $$ DECLARE name text; BEGIN
-		FOR name IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public' AND data_type = 'bigint'::regtype AND sequencename !~
-			'^(regions|applications|app_instances|customers|instance_account|accounts|users|roles|permissions|billing_location|api_keys|api_key_secrets|sessions|invitations|identity_providers|domain_claims|user_identities|scim_tokens|passkeys|import_requests|usage_counts_slot)_ids?'
-		LOOP
-			PERFORM setval(quote_ident(name), `+strconv.Itoa(lastCell)+`);
-		END LOOP;
-	END $$`)
+	_, err = c.ExecContext(ctx, `SELECT setval(quote_ident(sequencename)::regclass, $1) FROM pg_sequences
+		WHERE schemaname = 'public' AND data_type = 'bigint'::regtype AND sequencename !~
+			'^(regions|applications|app_instances|customers|instance_account|accounts|users|roles|permissions|billing_location|api_keys|api_key_secrets|sessions|invitations|identity_providers|domain_claims|user_identities|scim_tokens|passkeys|import_requests|usage_counts_slot)_ids?'`, lastCell)
 	return errors.Join(err, c.Close())
 }
 

@@ -87,6 +87,7 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	s.Must(http.StatusCreated, "POST", "/tenant/user", owner, map[string]any{"email": "member" + email})
 	s.Must(http.StatusCreated, "POST", "/tenant/user", owner, map[string]any{"email": "everywhere@quill.example"})
 	s.Must(http.StatusCreated, "POST", "/tenant/user", owner, map[string]any{"email": "greta@alpine.example"}) // who stays in Alpine Energy
+	s.SQL(`INSERT INTO former_members (customer_id, user_id, email, first_name, last_name) SELECT $1, id, email, '', '' FROM users WHERE email = 'wei@coral.example'`, customer)
 	s.Must(http.StatusNoContent, "POST", "/tenant/billing", owner, map[string]any{"billingName": "Quill"})
 	s.Must(http.StatusOK, "PUT", fmt.Sprintf("/tenant/limits/%d", customer), s.Root(), map[string]any{"limits": map[string]any{"users": 20, "deliveriesPerDay": 0}})
 	s.Mutate(owner, "createRole", "role { name }", map[string]any{"applicationId": 1, "name": "Quill role", "features": []string{"user.read"}})

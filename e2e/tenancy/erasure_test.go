@@ -129,6 +129,11 @@ func TestEraseUser(t *testing.T) {
 		if platform.Member(t, rest.JSON(t), "0.actorId") != float64(id) {
 			t.Errorf("%s", rest.Body)
 		}
+		rest = s.Must(200, "GET", fmt.Sprintf("/v1/audit?actorId=%d&action=user.erased&customerId=%d", id, alpine), greta, nil)
+		data = s.MustGQL(greta, `query($u: ID!, $c: ID!) { auditEvents(filter: {actorId: $u, action: "user.erased", customerId: $c}) { totalCount } }`, map[string]any{"u": id, "c": alpine})
+		if platform.Member(t, rest.JSON(t), "#") != 1 || platform.Member(t, data, "auditEvents.totalCount") != float64(1) {
+			t.Errorf("what the erased has done: %s, %v", rest.Body, data)
+		}
 	})
 	t.Run("the pseudonym is nobody's address", func(t *testing.T) {
 		s.Must(204, "POST", "/auth/reset", "", map[string]any{"email": name})

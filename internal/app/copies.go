@@ -12,6 +12,7 @@ type copyMetrics struct{ engine func() *search.Engine }
 var (
 	meaningSearches = prometheus.NewDesc("canopy_meaning_searches_total",
 		"Searches by meaning, by the engine that answered: process compares all vectors of a context, pgvector finds them by an index.", []string{"engine"}, nil)
+	wordSearches = prometheus.NewDesc("canopy_copied_word_searches_total", "Searches by words whose postings were read from the database of vectors.", nil, nil)
 	copyContexts = prometheus.NewDesc("canopy_vector_copies", "Contexts whose vectors are copied, when this process last looked.", []string{"state"}, nil)
 	copyFaults   = prometheus.NewDesc("canopy_vector_copy_faults_total", "How often this process could not bring a copy of vectors up to date.", nil, nil)
 	copyAway     = prometheus.NewDesc("canopy_vector_database_away", "1 while the database of vectors does not answer the searches of this process, which compare all vectors then.", nil, nil)
@@ -21,6 +22,7 @@ var (
 // Describe implements prometheus.Collector.
 func (copyMetrics) Describe(to chan<- *prometheus.Desc) {
 	to <- meaningSearches
+	to <- wordSearches
 	to <- copyContexts
 	to <- copyChunks
 	to <- copyFaults
@@ -32,6 +34,7 @@ func (m copyMetrics) Collect(to chan<- prometheus.Metric) {
 	compared, copied := m.engine().Answers()
 	to <- prometheus.MustNewConstMetric(meaningSearches, prometheus.CounterValue, float64(compared), "process")
 	to <- prometheus.MustNewConstMetric(meaningSearches, prometheus.CounterValue, float64(copied), "pgvector")
+	to <- prometheus.MustNewConstMetric(wordSearches, prometheus.CounterValue, float64(m.engine().AnsweredWords()))
 	now := m.engine().CopyProgress()
 	to <- prometheus.MustNewConstMetric(copyContexts, prometheus.GaugeValue, float64(now.Whole), "whole")
 	to <- prometheus.MustNewConstMetric(copyContexts, prometheus.GaugeValue, float64(now.Contexts-now.Whole), "filling")

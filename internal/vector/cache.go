@@ -20,6 +20,7 @@ const (
 	KindDense   Kind = "dense"
 	KindOutline Kind = "outline"
 	KindLacking Kind = "lacking"
+	KindFar     Kind = "far"
 )
 
 // Key names an index. Its version is asked for separately: the cache holds one version of each.

@@ -20,6 +20,8 @@ type sparsePart struct {
 	*sparseSegment
 	gone      tombstones
 	goneCount int
+	// far is the id of a segment that is kept elsewhere, of which only the places are here; 0 for others.
+	far int64
 }
 
 // Len returns the number of chunks and of further parts of chunks.

@@ -98,16 +98,24 @@ func (b *SparseBuilder) flush() {
 // Build returns the index. The builder must not be used afterwards.
 func (b *SparseBuilder) Build() *Sparse {
 	b.flush()
-	sizes := make([]size, len(b.parts))
-	for i := range b.parts {
-		sizes[i] = b.parts[i].size()
-	}
 	x := &Sparse{model: b.model, documents: b.documents}
+	take := func(part *sparsePart) {
+		x.segments = append(x.segments, *part)
+		x.live += len(part.chunks) - part.goneCount
+		x.bytes += part.bytes()
+	}
+	var near []sparsePart
+	var sizes []size
+	for i, p := range b.parts {
+		if p.far != 0 {
+			take(&b.parts[i])
+		} else {
+			near, sizes = append(near, p), append(sizes, p.size())
+		}
+	}
 	for _, run := range mergePlan(sizes, segmentChunks) {
-		if part := b.merge(b.parts[run.from:run.to], run.rewrite); part != nil {
-			x.segments = append(x.segments, *part)
-			x.live += len(part.chunks) - part.goneCount
-			x.bytes += part.bytes()
+		if part := b.merge(near[run.from:run.to], run.rewrite); part != nil {
+			take(part)
 		}
 	}
 	x.bytes += int64(len(x.documents)) * documentBytes
@@ -147,6 +155,8 @@ type sparseBuffer struct {
 	norms []float32
 	// unsummed says that there are vectors of features: several postings of theirs may have to become one, and their norms are not known.
 	unsummed bool
+	// far says that the groups of buckets are those of a far segment.
+	far bool
 	// entries are the postings, each below its bucket: they sort by buckets, and those of a bucket by vectors.
 	entries []uint64
 	// What follows is for segment alone.
@@ -275,7 +285,10 @@ func (b *sparseBuffer) segment() *sparseSegment {
 		b.sum()
 	}
 	s := &sparseSegment{places: places{slices.Clone(b.chunks), slices.Clone(b.documents)}, count: b.count, norms: slices.Clone(b.norms), bits: b.model.Bits}
-	for s.shift = 0; s.groups() > 1 && s.groups()*groupPostings > len(b.entries); s.shift++ {
+	if b.far {
+		s.shift = s.bits - farGroups
+	}
+	for ; !b.far && s.groups() > 1 && s.groups()*groupPostings > len(b.entries); s.shift++ {
 	}
 	s.starts = make([]uint32, 0, s.groups()+1)
 	b.data = b.data[:0]

@@ -1,6 +1,5 @@
 import { Button, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
@@ -8,8 +7,8 @@ import { Facts } from "../ui/Facts";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
+import { Overtaken, useEdit } from "../ui/useEdit";
 import { useNotices } from "../ui/useNotices";
-import { useSubmit } from "../ui/useSubmit";
 import { Billing as Ask, type BillingResult, SaveBilling } from "./companies.gql";
 
 type Record = NonNullable<NonNullable<BillingResult["customer"]>["billing"]>;
@@ -31,7 +30,7 @@ export function Billing() {
         <Problem error={error} again={again} />
         {!company && !error && <Skeleton height={300} />}
         {company && !billing && <Text size="sm" c="dimmed">{text.companies.billingNone}</Text>}
-        {company && me.can("billing.write") && <Form key={billing?.version} customerId={company.id} billing={billing ?? null} />}
+        {company && me.can("billing.write") && <Form key={company.id} customerId={company.id} billing={billing ?? null} />}
         {billing && !me.can("billing.write") && <Facts of={fields.map((name) => [text.companies[name], billing[name]])} />}
       </Stack>
     </SidePanel>
@@ -42,17 +41,21 @@ function Form({ customerId, billing }: { customerId: string; billing: Record | n
   const { text } = useText();
   const { say, offer } = useNotices();
   const save = useChange(SaveBilling);
-  const [was] = useState(Object.fromEntries(fields.map((name) => [name, billing?.[name] ?? ""])) as { [name in (typeof fields)[number]]: string });
-  const [form, setForm] = useState(was);
-  const submit = useSubmit(async () => {
-    const { saveBilling } = await save({ input: { customerId, ...form, ...(billing ? { ifVersion: billing.version } : {}) } });
-    if (!billing) return say(text.ui.saved);
-    offer(text.ui.saved, () => save({ input: { customerId, ...was, ifVersion: saveBilling!.billing.version } }));
+  const edit = useEdit({
+    now: Object.fromEntries(fields.map((name) => [name, billing?.[name] ?? ""])) as { [name in (typeof fields)[number]]: string },
+    version: billing?.version ?? 0, // that of none
+    save: async (form, was, ifVersion) => {
+      const { saveBilling } = await save({ input: { customerId, ...form, ifVersion: ifVersion! } });
+      if (ifVersion === 0) return say(text.ui.saved);
+      offer(text.ui.saved, () => save({ input: { customerId, ...was, ifVersion: saveBilling!.billing.version } }));
+    },
   });
+  const { form, set: setForm, submit } = edit;
   return (
     <form onSubmit={submit.onSubmit}>
       <Stack>
         <Problem error={submit.rest(...fields)} />
+        <Overtaken of={edit} labels={Object.fromEntries(fields.map((name) => [name, text.companies[name]]))} />
         {fields.map((name) => (
           <TextInput
             key={name} label={text.companies[name]} description={name === "countryCode" ? text.companies.countryHint : undefined} error={submit.fault(name)}

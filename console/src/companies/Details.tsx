@@ -68,7 +68,7 @@ function Shown({ company }: { company: Whole }) {
       </Group>
       {me.can("company.write") && company.databaseId !== me.customer.databaseId && <Fate company={company} />}
       {me.can("permission.read") && <Applications company={company} />}
-      {me.can("company.write") ? <Settings key={company.version} company={company} /> : <Flags company={company} />}
+      {me.can("company.write") ? <Settings company={company} /> : <Flags company={company} />}
     </>
   );
 }

@@ -23,9 +23,9 @@ export function Settings() {
       <Stack gap="xl" maw="44rem">
         {me.can("context.write") ? (
           <>
-            <SettingsForm key={context.version} context={context} />
+            <SettingsForm key={context.id} context={context} />
             <Reprocess context={context} />
-            <Share key={`share ${context.version}`} context={context} />
+            <Share key={`share ${context.id}`} context={context} />
           </>
         ) : <Shown context={context} />}
         <section>

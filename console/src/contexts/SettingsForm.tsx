@@ -6,8 +6,8 @@ import { useAsk, useChange } from "../graph/hooks";
 import { useText } from "../text";
 import { Confirm } from "../ui/Confirm";
 import { Problem } from "../ui/Problem";
+import { Overtaken, useEdit } from "../ui/useEdit";
 import { useNotices } from "../ui/useNotices";
-import { useSubmit } from "../ui/useSubmit";
 import { Kept, UpdateContext } from "./contexts.gql";
 import type { Whole } from "./Context";
 import { modes } from "./address";
@@ -34,25 +34,30 @@ function inputOf(form: Form, was: Form) {
   };
 }
 
+/** Whether what was asked of the context is forgotten by a change. */
+function forgetsBy(was: Form, form: Form): boolean {
+  return was.logsQueries === "true" && form.logsQueries === "false";
+}
+
 /** Changes a context's settings. */
 export function SettingsForm({ context }: { context: Whole }) {
   const { text } = useText();
   const t = text.contexts;
-  const was = formOf(context);
-  const [form, setForm] = useState(was);
   const update = useChange(UpdateContext);
   const { say, offer } = useNotices();
   const [asking, setAsking] = useState(false);
-  const forgets = was.logsQueries === "true" && form.logsQueries === "false";
-  const submit = useSubmit(async () => {
-    await update({ input: { id: context.id, ...inputOf(form, was), ifVersion: context.version } });
+  const edit = useEdit({ now: formOf(context), version: context.version, save: async (form: Form, was, ifVersion) => {
+    await update({ input: { id: context.id, ...inputOf(form, was), ifVersion: ifVersion! } });
     // What was asked is gone, whatever is taken back.
+    const forgets = forgetsBy(was, form);
     const before = forgets ? { ...was, logsQueries: form.logsQueries } : was;
     const back = () => update({ input: { id: context.id, ...inputOf(before, form) } });
     if (!forgets) offer(text.ui.saved, back);
     else if (JSON.stringify(before) === JSON.stringify(form)) say(t.forgotten);
     else offer(t.forgottenAndSaved, back);
-  });
+  } });
+  const { form, was, set: setForm, submit } = edit;
+  const forgets = forgetsBy(was, form);
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     if (forgets) setAsking(true);
@@ -69,6 +74,10 @@ export function SettingsForm({ context }: { context: Whole }) {
       <form onSubmit={onSubmit}>
         <Stack>
           <Problem error={submit.rest(...Object.keys(was))} />
+          <Overtaken of={edit} labels={{
+            name: t.name, caption: t.caption, description: t.instructions, starterPrompts: t.starters, topN: t.topN, scoreThreshold: t.threshold, denseWeight: t.weight,
+            chunkSize: t.chunkSize, overlap: t.overlap, embeddingModel: t.model, toolsJson: t.toolsJson,
+          }} />
           <Fieldset legend={t.whatItIs}>
             <Stack>
               <TextInput label={t.name} description={t.nameHint} required {...field("name")} />
@@ -101,7 +110,7 @@ export function SettingsForm({ context }: { context: Whole }) {
           <Fieldset legend={t.tools}>
             <Textarea label={t.toolsJson} description={t.toolsHint} rows={4} styles={{ input: { fontFamily: "monospace" } }} spellCheck={false} {...field("toolsJson")} />
           </Fieldset>
-          <Button type="submit" w="fit-content" loading={submit.busy} disabled={JSON.stringify(form) === JSON.stringify(was)}>{text.ui.save}</Button>
+          <Button type="submit" w="fit-content" loading={submit.busy} disabled={!edit.dirty}>{text.ui.save}</Button>
         </Stack>
       </form>
       {asking && <Forget context={context} close={() => setAsking(false)} work={async () => submit.onSubmit()} />}

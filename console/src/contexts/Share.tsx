@@ -1,30 +1,33 @@
 import { Button, Stack, Switch, TextInput, Title } from "@mantine/core";
-import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
+import { Overtaken, useEdit } from "../ui/useEdit";
 import { useNotices } from "../ui/useNotices";
-import { useSubmit } from "../ui/useSubmit";
 import type { Whole } from "./Context";
 import { ShareContext } from "./contexts.gql";
 
 /** Who sees a context, and the sign that it goes by. */
 export function Share({ context }: { context: Whole }) {
   const { text } = useText();
-  const [form, setForm] = useState({ shared: context.shareState === 1, icon: context.icon });
   const share = useChange(ShareContext);
   const { offer } = useNotices();
-  const submit = useSubmit(async () => {
-    const { id, shareState, icon, version } = context;
-    await share({ input: { id, shareState: form.shared ? 1 : 0, icon: form.icon || null, ifVersion: version } });
-    offer(form.shared ? text.contexts.isShared : text.contexts.isPrivate, () => share({ input: { id, shareState, icon: icon || null } }));
+  const edit = useEdit({
+    now: { shared: context.shareState === 1, icon: context.icon }, version: context.version,
+    save: async (form, was, ifVersion) => {
+      const input = ({ shared, icon }: typeof was) => ({ id: context.id, shareState: shared ? 1 : 0, icon: icon || null });
+      await share({ input: { ...input(form), ifVersion: ifVersion! } });
+      offer(form.shared ? text.contexts.isShared : text.contexts.isPrivate, () => share({ input: input(was) }));
+    },
   });
-  const changed = form.shared !== (context.shareState === 1) || (form.icon !== context.icon && form.icon !== "");
+  const { form, was, set: setForm, submit } = edit;
+  const changed = form.shared !== was.shared || (form.icon !== was.icon && form.icon !== "");
   return (
     <form onSubmit={submit.onSubmit}>
       <Stack gap="sm">
         <Title order={2} size="h4">{text.contexts.share}</Title>
         <Problem error={submit.rest("shareState", "icon")} />
+        <Overtaken of={edit} labels={{ shared: text.contexts.share, icon: text.contexts.icon }} />
         <Switch
           label={text.contexts.shareWith(context.account?.name ?? "")} description={text.contexts.shareHint} error={submit.fault("shareState")}
           checked={form.shared} onChange={(event) => setForm({ ...form, shared: event.currentTarget.checked })}

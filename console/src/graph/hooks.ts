@@ -1,6 +1,6 @@
 import { CombinedError } from "@urql/core";
 import { CanopyError, type TypedDocument } from "canopy-client";
-import { useCallback, useRef } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { type AnyVariables, useClient, useQuery } from "urql";
 import { unsaved } from "../ui/unsaved";
 
@@ -19,12 +19,20 @@ export interface AskOptions {
   pause?: boolean;
 }
 
+// What is shown is asked for again where somebody else has changed what one wanted to change.
+const onScreen = new Set<() => void>();
+
 /** Asks a query: shows what the cache has, and then what the platform says. */
 export function useAsk<R, V>(document: TypedDocument<R, V>, variables: V, { pause = false }: AskOptions = {}): Asked<R> {
   const [{ data, error, fetching }, ask] = useQuery<R, AnyVariables>({
     query: document.toString(), variables: variables as AnyVariables, requestPolicy: "cache-and-network", pause,
   });
   const again = useCallback(() => ask({ requestPolicy: "network-only" }), [ask]);
+  useEffect(() => {
+    if (pause) return;
+    onScreen.add(again);
+    return () => void onScreen.delete(again);
+  }, [again, pause]);
   const shown = useKept(data, error !== undefined, JSON.stringify(variables));
   return { data: shown, error: errorOf(error), waiting: fetching && shown === undefined, again };
 }
@@ -51,8 +59,10 @@ export function useChange<R, V>(document: TypedDocument<R, V>): (variables: V) =
   const client = useClient();
   return useCallback(async (variables) => {
     const { data, error } = await client.mutation<R, AnyVariables>(document.toString(), variables as AnyVariables).toPromise();
-    if (error) throw errorOf(error);
-    return data!;
+    if (!error) return data!;
+    const why = errorOf(error)!;
+    if (why.reason === "changed") onScreen.forEach((again) => again());
+    throw why;
   }, [client, document]);
 }
 

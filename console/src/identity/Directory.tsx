@@ -85,7 +85,7 @@ export function Directory() {
             [text.keys.createdAt, <When key="created" at={token.createdAt} />],
             [text.keys.expiresAt, <When key="expires" at={token.expiresAt} />],
           ]} />
-          {me.can("key.write") && <Button variant="default" w="fit-content" c="var(--mantine-color-error)" onClick={() => setRemoving(true)}>{text.identity.end}</Button>}
+          {me.can("key.write") && (me.owns || token.createdBy?.id === me.user.id) && <Button variant="default" w="fit-content" c="var(--mantine-color-error)" onClick={() => setRemoving(true)}>{text.identity.end}</Button>}
           {removing && (
             <Confirm title={text.identity.endTitle(token.name)} button={text.identity.end} close={() => setRemoving(false)} work={async () => {
               await remove({ input: { id: token.id } });

@@ -3,6 +3,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { providerPath, type Trial, trialOf } from "canopy-client";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
+import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { applicationName } from "../text/applicationName";
 import { Confirm } from "../ui/Confirm";
@@ -12,8 +13,8 @@ import { Facts } from "../ui/Facts";
 import { Foot } from "../ui/Foot";
 import { Problem, sentence } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
+import { Overtaken, useEdit } from "../ui/useEdit";
 import { useNotices } from "../ui/useNotices";
-import { useSubmit } from "../ui/useSubmit";
 import { CreateProvider, DeleteProvider, Providers as Ask, type ProvidersResult, UpdateProvider, VerifyDomain } from "./identity.gql";
 
 type OneProvider = ProvidersResult["me"]["customer"]["identityProviders"][number];
@@ -43,6 +44,7 @@ export function Provider() {
   const { data, error, again } = useAsk(Ask, {});
   const update = useChange(UpdateProvider);
   const { say } = useNotices();
+  const { owns } = useMe();
   const provider = data?.me.customer.identityProviders.find(({ databaseId }) => String(databaseId) === providerId);
   return (
     <SidePanel key={providerId} title={provider?.name ?? text.identity.one} close={() => navigate({ to: "/identity" })}>
@@ -55,12 +57,17 @@ export function Provider() {
           ]} />
           <Domains of={provider} />
           <Try of={provider} />
-          <Title order={3} size="h5">{text.identity.settings}</Title>
-          <Form key={provider.version} provider={provider} roles={data!.roles} save={async (form) => {
-            await update({ input: { id: provider.id, ...form, ifVersion: provider.version } });
-            say(text.ui.saved);
-          }} />
-          <Remove of={provider} />
+          {!owns && <Text size="sm" c="dimmed">{text.identity.ownersOnly}</Text>}
+          {owns && (
+            <>
+              <Title order={3} size="h5">{text.identity.settings}</Title>
+              <Form provider={provider} roles={data!.roles} save={async (form, ifVersion) => {
+                await update({ input: { id: provider.id, ...form, ifVersion: ifVersion! } });
+                say(text.ui.saved);
+              }} />
+              <Remove of={provider} />
+            </>
+          )}
         </Stack>
       )}
     </SidePanel>
@@ -74,6 +81,7 @@ function Copied({ value }: { value: string }) {
 /** The records that prove the domains, and whether they are there. */
 function Domains({ of: { id, claims } }: { of: OneProvider }) {
   const { text } = useText();
+  const { owns } = useMe();
   const verify = useChange(VerifyDomain);
   const { attempt } = useNotices();
   if (claims.length === 0) return null;
@@ -88,7 +96,7 @@ function Domains({ of: { id, claims } }: { of: OneProvider }) {
               <Text size="sm">{text.identity.record}</Text>
               <Copied value={recordName} />
               <Copied value={recordValue} />
-              <Button size="xs" variant="default" w="fit-content" onClick={() => attempt(async () => void await verify({ input: { id, domain } }))}>{text.identity.look}</Button>
+              {owns && <Button size="xs" variant="default" w="fit-content" onClick={() => attempt(async () => void await verify({ input: { id, domain } }))}>{text.identity.look}</Button>}
             </>
           )}
         </Stack>
@@ -141,16 +149,17 @@ interface Settings {
   enabled: boolean;
 }
 
-function Form({ provider, roles, save }: { provider?: OneProvider; roles: ProvidersResult["roles"]; save: (form: Settings) => Promise<void> }) {
+function Form({ provider, roles, save }: { provider?: OneProvider; roles: ProvidersResult["roles"]; save: (form: Settings, ifVersion: number | undefined) => Promise<void> }) {
   const { text } = useText();
-  const [form, setForm] = useState({
+  const { gives } = useMe();
+  const edit = useEdit({ now: {
     name: provider?.name ?? "", issuer: provider?.issuer ?? "", clientId: provider?.clientId ?? "", clientSecret: "", domains: provider?.domains.join("\n") ?? "",
     role: provider?.defaultRole?.id ?? "", required: provider?.required ?? false, enabled: provider?.enabled ?? false,
-  });
-  const submit = useSubmit(() => save({
+  }, version: provider?.version, save: (form, _, ifVersion) => save({
     name: form.name, issuer: form.issuer, clientId: form.clientId, ...(form.clientSecret && { clientSecret: form.clientSecret }),
     domains: form.domains.split(/[\s,]+/).filter(Boolean), defaultRoleId: form.role || null, required: form.required, enabled: form.enabled,
-  }));
+  }, ifVersion) });
+  const { form, set: setForm, submit } = edit;
   const typed = (field: "name" | "issuer" | "clientId") => ({
     required: true, withAsterisk: false, error: submit.fault(field), value: form[field], onChange: (event: { currentTarget: { value: string } }) => setForm({ ...form, [field]: event.currentTarget.value }),
   });
@@ -158,6 +167,9 @@ function Form({ provider, roles, save }: { provider?: OneProvider; roles: Provid
     <form onSubmit={submit.onSubmit}>
       <Stack>
         <Problem error={submit.rest("name", "issuer", "clientId", "clientSecret", "domains", "defaultRoleId")} />
+        <Overtaken of={edit} labels={{
+          name: text.identity.name, issuer: text.identity.issuer, clientId: text.identity.clientId, domains: text.identity.domains, required: text.identity.required, enabled: text.identity.enabled,
+        }} />
         <TextInput label={text.identity.name} description={text.identity.nameHint} data-autofocus={!provider || undefined} {...typed("name")} />
         <TextInput label={text.identity.issuer} description={text.identity.issuerHint} placeholder="https://login.example.com" spellCheck={false} {...typed("issuer")} />
         <TextInput label={text.identity.clientId} spellCheck={false} autoComplete="off" {...typed("clientId")} />
@@ -171,7 +183,7 @@ function Form({ provider, roles, save }: { provider?: OneProvider; roles: Provid
         />
         <NativeSelect
           label={text.identity.role} description={text.identity.roleHint} error={submit.fault("defaultRoleId")} value={form.role}
-          data={[{ value: "", label: text.identity.noRole }, ...roles.filter(({ isOwner }) => !isOwner).map(({ id, name, application }) => ({ value: id, label: text.people.roleIn(name, applicationName(text, application)) }))]}
+          data={[{ value: "", label: text.identity.noRole }, ...roles.filter((role) => !role.isOwner && (gives(role) || role.id === provider?.defaultRole?.id)).map(({ id, name, application }) => ({ value: id, label: text.people.roleIn(name, applicationName(text, application)) }))]}
           onChange={({ currentTarget: { value } }) => setForm({ ...form, role: value })}
         />
         {provider && (

@@ -25,8 +25,8 @@ export function Providers() {
 
 function New() {
   const { text } = useText();
-  const owner = useMe().grants.some(({ application, isOwner }) => application === "tenant" && isOwner);
-  return owner && <Button component={Link} to="/identity/new" leftSection={<IconPlus size={16} aria-hidden />}>{text.identity.create}</Button>;
+  const { owns } = useMe();
+  return owns && <Button component={Link} to="/identity/new" leftSection={<IconPlus size={16} aria-hidden />}>{text.identity.create}</Button>;
 }
 
 function List() {

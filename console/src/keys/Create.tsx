@@ -12,7 +12,6 @@ import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
 import { useSubmit } from "../ui/useSubmit";
 import { ActsAs } from "./ActsAs";
-import { useOwns } from "./useOwns";
 import { CreateKey } from "./keys.gql";
 import { type Credentials, shownOf } from "./shown";
 
@@ -22,7 +21,6 @@ const lives = [30, 90, 365] as const; // days
 export function Create() {
   const { text } = useText();
   const me = useMe();
-  const owns = useOwns();
   const { user } = useSearch({ from: "/inside/keys/new" });
   const navigate = useNavigate();
   const create = useChange(CreateKey);
@@ -52,7 +50,7 @@ export function Create() {
           <Stack>
             <Problem error={submit.rest("name", "userId", "expiresAt", "allowedAddresses")} />
             <TextInput label={text.keys.name} data-autofocus description={text.keys.nameHint} required withAsterisk={false} error={submit.fault("name")} value={form.name} onChange={(event) => setForm({ ...form, name: event.currentTarget.value })} />
-            {owns && me.can("user.read") && <ActsAs userId={user} choose={(user) => navigate({ to: "/keys/new", search: { user }, replace: true })} error={submit.fault("userId")} hint={text.keys.actsAsHint} />}
+            {me.owns && me.can("user.read") && <ActsAs userId={user} choose={(user) => navigate({ to: "/keys/new", search: { user }, replace: true })} error={submit.fault("userId")} hint={text.keys.actsAsHint} />}
             <NativeSelect
               label={text.keys.expiresAt} error={submit.fault("expiresAt")} value={form.days}
               data={[...lives.map((days) => ({ value: String(days), label: text.keys.inDays(days) })), { value: "", label: text.ui.never }]}

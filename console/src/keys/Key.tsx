@@ -15,7 +15,6 @@ import { When } from "../ui/When";
 import { RevokeKey } from "./keys.gql";
 import { type Made, NewSecret } from "./NewSecret";
 import { shownOf } from "./shown";
-import { useOwns } from "./useOwns";
 import { type ApiKey, useKeys } from "./useKeys";
 
 /** One API key. */
@@ -40,11 +39,10 @@ export function Key() {
 function Shown({ of: key }: { of: ApiKey }) {
   const { text } = useText();
   const me = useMe();
-  const owns = useOwns();
   const [secret, setSecret] = useState<Made>();
   const [asking, setAsking] = useState<"secret" | "revoke">();
   const done = () => setAsking(undefined);
-  const mayChange = me.can("key.write") && (owns || key.user?.id === me.user.id);
+  const mayChange = me.can("key.write") && (me.owns || key.user?.id === me.user.id);
   return (
     <Stack>
       {key.revokedAt && <Alert color="red">{text.keys.revokedHint}</Alert>}

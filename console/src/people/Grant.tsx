@@ -3,7 +3,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { RightNames } from "../session/RightNames";
-import { givenBy } from "../session/rights";
+import { givenBy, useMe } from "../session/rights";
 import { useText } from "../text";
 import { applicationName } from "../text/applicationName";
 import { Foot } from "../ui/Foot";
@@ -33,6 +33,7 @@ export function Grant() {
 
 function Form({ user, close }: { user: One; close: () => Promise<void> }) {
   const { text } = useText();
+  const me = useMe();
   const { offer } = useNotices();
   const give = useChange(Give);
   const take = useChange(TakeGrant);
@@ -44,7 +45,8 @@ function Form({ user, close }: { user: One; close: () => Promise<void> }) {
   const taken = new Set(has?.user?.permissions.nodes.map(({ account }) => account.id));
   const accounts = data?.customer?.accounts.nodes.filter(({ id, disabled }) => !disabled && !taken.has(id)) ?? [];
   const account = accounts.find(({ id }) => id === chosen.account) ?? accounts[0];
-  const roles = data?.customer?.roles.filter(({ applicationId }) => applicationId === account?.application.databaseId) ?? [];
+  const fitting = data?.customer?.roles.filter(({ applicationId }) => applicationId === account?.application.databaseId) ?? [];
+  const roles = fitting.filter(me.gives);
   const role = roles.find(({ id }) => id === chosen.role) ?? roles.find(({ isOwner }) => !isOwner);
   const submit = useSubmit(async () => {
     const { createPermission } = await give({ input: { accountId: account!.id, roleId: role!.id, userId: user.id } });
@@ -71,6 +73,7 @@ function Form({ user, close }: { user: One; close: () => Promise<void> }) {
               label={text.people.grantRole} description={role?.description} value={role?.id ?? ""} data={roles.map(({ id, name }) => ({ value: id, label: name }))}
               onChange={(event) => setChosen({ ...chosen, role: event.currentTarget.value })}
             />
+            {roles.length < fitting.length && <Text size="sm" c="dimmed">{text.people.rolesLeftOut}</Text>}
             {role && <><Text size="sm" c="dimmed">{text.people.grantAllows}</Text><RightNames of={givenBy(role.features, account.application.code)} /></>}
           </>
         )}

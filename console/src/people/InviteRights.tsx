@@ -2,6 +2,7 @@ import { Fieldset, NativeSelect, Stack, Text } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
 import { useMemo } from "react";
 import { useAsk } from "../graph/hooks";
+import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { applicationName } from "../text/applicationName";
 import { Problem } from "../ui/Problem";
@@ -14,17 +15,20 @@ export type Roles = Readonly<Record<string, string>>;
 export function useGifts(customerId: number, chosen: Roles, pause: boolean) {
   const { text } = useText();
   const { data, error, again } = useAsk(WhatToGrant, { customerId: String(customerId) }, { pause });
+  const me = useMe();
   return useMemo(() => {
+    const { gives } = me;
     const customer = data?.customer;
     const offers = (customer?.accounts.nodes ?? []).filter(({ disabled }) => !disabled).map(({ id, application }, index) => {
-      const roles = customer!.roles.filter(({ applicationId }) => applicationId === application.databaseId);
+      const fitting = customer!.roles.filter(({ applicationId }) => applicationId === application.databaseId);
+      const roles = fitting.filter(gives);
       const least = roles.filter(({ isOwner }) => !isOwner).sort((a, b) => a.features.length - b.features.length)[0];
       const role = roles.find((one) => one.id === (chosen[id] ?? (index === 0 ? least?.id : "")));
-      return { accountId: id, application: applicationName(text, application), roles, role };
+      return { accountId: id, application: applicationName(text, application), roles, role, fewer: roles.length < fitting.length };
     });
     const gifts = offers.flatMap(({ accountId, application, role }): Gift[] => (role ? [{ accountId, roleId: role.id, name: `${role.name} · ${application}` }] : []));
     return { offers, gifts, known: data !== undefined, error, again };
-  }, [data, error, again, chosen, text]);
+  }, [data, error, again, chosen, text, me.grants]);
 }
 
 /** A role for each application of the company, or none. */
@@ -41,6 +45,7 @@ export function InviteRights({ of: { offers, gifts, known, error, again }, choos
             onChange={({ currentTarget: { value } }) => choose(accountId, value)}
           />
         ))}
+        {offers.some(({ fewer }) => fewer) && <Text size="sm" c="dimmed">{text.people.rolesLeftOut}</Text>}
         <Text size="sm" c="dimmed">{gifts.length === 0 ? text.people.inviteNoRights : text.people.inviteRightsHint}</Text>
       </Stack>
     </Fieldset>

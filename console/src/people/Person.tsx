@@ -18,7 +18,8 @@ export function Person() {
   const { personId } = useParams({ from: "/inside/people/$personId" });
   const navigate = useNavigate();
   const { data, error, again } = useAsk(Ask, { id: personId });
-  const user = data?.user;
+  // Until somebody else is known, who was shown before still is: their rights are not to stand below another name.
+  const user = String(data?.user?.databaseId) === personId ? data?.user : undefined;
   // To all but the root's people somebody out of reach and nobody are the same.
   const gone = !user && (error?.code === "NOT_FOUND" || (error?.code === "FORBIDDEN" && me.can("user.read")));
   return (

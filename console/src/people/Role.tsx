@@ -26,7 +26,7 @@ export function Role() {
   const { data, error, again } = useAsk(Roles, {});
   const role = data?.me.customer.roles.find(({ databaseId }) => String(databaseId) === roleId);
   const close = () => navigate({ to: "/roles" });
-  const own = role?.customerId === me.customer.databaseId && me.can("permission.write");
+  const own = role?.customerId === me.customer.databaseId && me.can("permission.write") && (me.owns || !role.isOwner);
   return (
     <SidePanel key={roleId} title={role?.name ?? text.people.role} close={close}>
       <Stack>

@@ -58,11 +58,20 @@ interface Rights {
   can: (right: Right) => boolean;
   /** Whether it can be done, and was not taken away meanwhile. */
   still: (right: Right) => boolean;
+  /** An owner in tenant management, who alone deals with what owners have, with keys of others, and with how people sign in. */
+  owns: boolean;
+  /** Whether a role can be given: nobody gives what their own role in tenant management does not have, and an owner's only an owner. */
+  gives: (role: { isOwner: boolean; features: readonly string[] }) => boolean;
 }
 
 /** Who is signed in, as what, and what they may do. */
 export function useMe(): Me & Rights {
   const me = useContext(MeContext);
   if (!me) throw new Error("useMe is for what is inside the shell");
-  return { ...me, can: (right) => has(me, right), still: (right) => has(me, right) && !me.lost.includes(right) };
+  const own = me.grants.find(({ application }) => application === "tenant");
+  const owns = own?.isOwner ?? false;
+  return {
+    ...me, owns, can: (right) => has(me, right), still: (right) => has(me, right) && !me.lost.includes(right),
+    gives: ({ isOwner, features }) => (owns || !isOwner) && features.every((right) => own?.features.includes(right)),
+  };
 }

@@ -13,7 +13,7 @@ export function Problem({ error, again }: { error: CanopyError | undefined; agai
   if (!error) return null;
   return (
     <Alert ref={shown} color="red" icon={<IconAlertTriangle aria-hidden />} role="alert" title={titleOf(error, text)}>
-      <Text size="sm">{sentence(error.message)}</Text>
+      <Text size="sm">{error.reason === "changed" ? text.ui.overtakenNow : sentence(error.message)}</Text>
       <Group justify="space-between" mt="xs">
         {again && <Button size="xs" variant="default" onClick={again}>{text.ui.tryAgain}</Button>}
         {error.requestId && <Text size="xs" c="dimmed">{text.ui.request(error.requestId)}</Text>}
@@ -23,7 +23,8 @@ export function Problem({ error, again }: { error: CanopyError | undefined; agai
 }
 
 /** What kind of failure it is, for a person. */
-function titleOf({ code, retryAfter }: CanopyError, { problems }: Words): string {
+function titleOf({ code, reason, retryAfter }: CanopyError, { ui, problems }: Words): string {
+  if (reason === "changed") return ui.overtaken;
   switch (code) {
     case "UNREACHABLE": return problems.unreachable;
     case "UNAVAILABLE": return problems.unavailable;

@@ -25,7 +25,7 @@ export function useNotices(): Notices {
       return true;
     } catch (why) {
       if (!(why instanceof CanopyError)) throw why;
-      notifications.show({ color: "red", message: sentence(why.message), ...close });
+      notifications.show({ color: "red", message: why.reason === "changed" ? `${text.ui.overtaken} ${text.ui.overtakenNow}` : sentence(why.message), ...close });
       return false;
     }
   };

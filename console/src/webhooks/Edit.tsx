@@ -25,11 +25,10 @@ export function Edit() {
       {!destination && !error && <Skeleton height={300} />}
       {destination && (
         <DestinationForm
-          key={destination.version} of={fieldsOf(destination)} word={text.ui.save} close={close}
-          save={async (fields) => {
-            const was = fieldsOf(destination);
+          key={destination.id} of={fieldsOf(destination)} version={destination.version} word={text.ui.save} close={close}
+          save={async (fields, was, ifVersion) => {
             const save = ({ events, ...rest }: DestinationFields, ifVersion: number) => update({ input: { id: destination.id, ...rest, ...(events ? { events } : { allEvents: true }), ifVersion } });
-            const { updateWebhookDestination } = await save(fields, destination.version);
+            const { updateWebhookDestination } = await save(fields, ifVersion!);
             offer(text.ui.saved, () => save(was, updateWebhookDestination!.destination.version));
             await close();
           }}

@@ -6,7 +6,7 @@ import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
-import { useSubmit } from "../ui/useSubmit";
+import { Overtaken, useEdit } from "../ui/useEdit";
 import { useBase } from "./base";
 import { OwnMachine } from "./OwnMachine";
 import { Catalog } from "./webhooks.gql";
@@ -19,20 +19,34 @@ export interface DestinationFields {
   signing: "SPEC" | "STANDARD";
 }
 
+interface DestinationFormProps {
+  of: DestinationFields;
+  /** Of one that is there already. */
+  version?: number;
+  word: string;
+  save: (fields: DestinationFields, was: DestinationFields, ifVersion: number | undefined) => Promise<void>;
+  close: () => void;
+}
+
 /** The form of a destination, be it a new one or one that is changed. */
-export function DestinationForm({ of, word, save, close }: { of: DestinationFields; word: string; save: (fields: DestinationFields) => Promise<void>; close: () => void }) {
+export function DestinationForm({ of, version, word, save, close }: DestinationFormProps) {
   const { text } = useText();
   const base = useBase();
   const [own, setOwn] = useState(false);
   const address = useRef<HTMLInputElement>(null);
-  const [form, setForm] = useState(of);
+  const edit = useEdit({ now: of, version, save });
+  const { form, set: setForm, submit } = edit;
   const [chosen, setChosen] = useState<readonly string[]>(of.events ?? []);
-  const none = form.events !== null && chosen.length === 0;
-  const submit = useSubmit(() => save({ ...form, events: form.events && [...chosen] }));
+  const choose = (types: readonly string[]) => {
+    setChosen(types);
+    setForm({ ...form, events: [...types] });
+  };
+  const none = form.events !== null && form.events.length === 0;
   return (
     <form onSubmit={submit.onSubmit}>
       <Stack>
         <Problem error={submit.rest("url", "name", "events", "signing")} />
+        <Overtaken of={edit} labels={{ url: text.webhooks.url, name: text.webhooks.name, events: text.webhooks.events, signing: text.webhooks.signing }} />
         <TextInput
           ref={address} data-autofocus label={text.webhooks.url} description={text.webhooks.urlHint} placeholder="https://example.com/hooks" type="url" required withAsterisk={false} error={submit.fault("url")}
           value={form.url} onChange={({ currentTarget: { value } }) => setForm({ ...form, url: value })}
@@ -53,14 +67,14 @@ export function DestinationForm({ of, word, save, close }: { of: DestinationFiel
         />
         <Radio.Group
           label={text.webhooks.events} error={submit.fault("events") ?? (none ? text.webhooks.eventsNone : undefined)}
-          value={form.events === null ? "all" : "some"} onChange={(value) => setForm({ ...form, events: value === "all" ? null : [] })}
+          value={form.events === null ? "all" : "some"} onChange={(value) => setForm({ ...form, events: value === "all" ? null : [...chosen] })}
         >
           <Stack gap="xs" mt={4}>
             <Radio value="all" label={text.webhooks.eventsAll} description={text.webhooks.eventsAllHint} />
             <Radio value="some" label={text.webhooks.eventsSome} />
           </Stack>
         </Radio.Group>
-        {form.events !== null && <Choice chosen={chosen} choose={setChosen} />}
+        {form.events !== null && <Choice chosen={form.events} choose={choose} />}
         <Radio.Group
           label={text.webhooks.signing} error={submit.fault("signing")} value={form.signing}
           onChange={(value) => setForm({ ...form, signing: value === "STANDARD" ? "STANDARD" : "SPEC" })}

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { ActsAs } from "../keys/ActsAs";
 import { CreateKey, RevokeKey } from "../keys/keys.gql";
-import { useOwns } from "../keys/useOwns";
 import { CompanyName } from "../people/people.gql";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
@@ -25,7 +24,6 @@ export function MakePortalLink() {
   const { text } = useText();
   const { portalLink } = text.webhooks;
   const me = useMe();
-  const owns = useOwns();
   const { company }: DestinationsSearch = useSearch({ strict: false });
   const other = company !== undefined && company !== me.customer.databaseId;
   const { data } = useAsk(CompanyName, { id: String(company ?? me.customer.databaseId) });
@@ -52,7 +50,7 @@ export function MakePortalLink() {
           <Stack>
             <Text size="sm">{portalLink.hint(data?.customer?.name ?? "…")}</Text>
             <Problem error={submit.rest("userId", "expiresAt")} />
-            {owns && me.can("user.read") && <ActsAs userId={user} choose={setUser} error={submit.fault("userId")} hint={portalLink.asHint} customerId={other ? String(company) : undefined} />}
+            {me.owns && me.can("user.read") && <ActsAs userId={user} choose={setUser} error={submit.fault("userId")} hint={portalLink.asHint} customerId={other ? String(company) : undefined} />}
             {submit.fault("expiresAt") && <Text size="sm" c="var(--mantine-color-error)">{submit.fault("expiresAt")}</Text>}
             {me.can("webhook.write") && <Checkbox label={portalLink.change} description={portalLink.changeHint} checked={change} onChange={(event) => setChange(event.currentTarget.checked)} />}
             <Foot>

@@ -21,10 +21,9 @@ func wordSet(words string) map[string]bool {
 
 // Subject is what a question is about: its words without those that frame it. A question of nothing else is its own subject.
 func Subject(question string) string {
-	question = norm.NFKC.String(question)
 	var kept strings.Builder
 	framed := false
-	for rest := question; rest != ""; {
+	for rest := norm.NFKC.String(question); rest != ""; {
 		word, after, _ := nextWord(rest)
 		part := rest[:len(rest)-len(after)]
 		rest = after

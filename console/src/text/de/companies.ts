@@ -40,6 +40,7 @@ export const companies: Text["companies"] = {
   canAddForbidden: (name) => `Es hätte keine Wirkung: ${name} lässt die Unternehmen darunter keine anlegen.`,
   below: "Die darunter dürfen eigene Unternehmen anlegen",
   belowHint: "Ausgeschaltet kann nirgends darunter eines angelegt werden, was auch immer dort eingestellt ist.",
+  fromAbove: "Nur ein Unternehmen darüber kann es einschalten.",
   notEffective: "Eingeschaltet, aber ein Unternehmen darüber verbietet es.",
   limitsHint: (name) => `Was es hat, zählt auch für die Grenzen von ${name} und derer darüber.`,
   noLimits: (name) => `Was es hat, zählt auch in ${name}; begrenzt ist dort nichts.`,

@@ -40,6 +40,7 @@ export const identity: Text["identity"] = {
   enabledHint: "Leute können sich bei ihm anmelden.",
   required: "Verlangt",
   requiredHint: "Passwörter melden niemanden mehr an, außer Inhaber.",
+  ownersOnly: "Wie Menschen sich anmelden, kann nur ein Eigentümer ändern.",
   remove: "Entfernen",
   removeHint: "Wer sich dort angemeldet hat, wird abgemeldet und ist beim nächsten Anbieter wie neu.",
   directory: "Verzeichnis",

@@ -39,6 +39,7 @@ export const companies = {
   canAddForbidden: (name: string) => `It would be of no effect: ${name} does not let those below it create companies.`,
   below: "Those below may create companies of their own",
   belowHint: "Turned off, no company anywhere below can create one, whatever its own setting says.",
+  fromAbove: "Only a company above can turn it on.",
   notEffective: "Set, but a company above forbids it.",
   limitsHint: (name: string) => `What it has counts against the limits of ${name} and of those above, too.`,
   noLimits: (name: string) => `What it has counts towards ${name}, which has no limits.`,

@@ -39,6 +39,7 @@ export const identity = {
   enabledHint: "People can sign in at it.",
   required: "Required",
   requiredHint: "Passwords sign nobody in any more, but for owners.",
+  ownersOnly: "Only an owner can change how people sign in.",
   remove: "Remove",
   removeHint: "Whoever has signed in there is signed out, and is as new at the next provider.",
   directory: "Directory",

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-t0mXN93G.js";import{i as t}from"./keys.gql-l9nWdzFJ.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

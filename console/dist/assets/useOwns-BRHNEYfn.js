@@ -1,1 +1,0 @@
-import{o as e}from"./rights-IVEkLDxz.js";function t(){return e().grants.some(({application:e,isOwner:t})=>e===`tenant`&&t)}export{t};
