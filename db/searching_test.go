@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 	"testing"
@@ -55,13 +56,12 @@ func beforePlainWords(ctx context.Context, url string) error {
 	return err
 }
 
-// TestNamesOfBeforeArePlain: what was named before is found by plain letters, and by programs of before as it was.
-func TestNamesOfBeforeArePlain(t *testing.T) {
-	t.Parallel()
-	url := devtest.Database(t, "before plain words "+Fingerprint(), beforePlainWords)
-	pool := devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
+// namedBefore is a schema from before names were found by plain letters, with something of everything that has a name.
+func namedBefore(t *testing.T) (url string, data planData) {
+	t.Helper()
+	url = devtest.Database(t, "before plain words "+Fingerprint(), beforePlainWords)
+	data = planData{t, devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 3}))}
+	t.Cleanup(func() { _ = data.pool.Close() })
 	for _, text := range []string{
 		`INSERT INTO regions (id, code, name) VALUES (1, 'eu', 'Europe')`,
 		`INSERT INTO applications (id, code, name, app_type, auth_url) VALUES (1, 'tenant', 'Tenant', 1, '')`,
@@ -78,17 +78,62 @@ func TestNamesOfBeforeArePlain(t *testing.T) {
 	} {
 		data.exec(text)
 	}
+	return url, data
+}
+
+// TestNamesOfBeforeArePlain: what was named before is found by plain letters, and by programs of before as it was.
+func TestNamesOfBeforeArePlain(t *testing.T) {
+	t.Parallel()
+	url, data := namedBefore(t)
 	devtest.Check(t, Migrate(t.Context(), url))
-	data.exec(`SET enable_seqscan = off`)
+	conn := devtest.Must[*sqlx.Conn](t)(data.pool.Connx(t.Context()))
+	defer func() { _ = conn.Close() }()
+	devtest.Must[sql.Result](t)(conn.ExecContext(t.Context(), `SET enable_seqscan = off`))
 	for _, from := range []string{
 		`customer_words WHERE words @@ ?`, `member_names WHERE words_in(limb_id, said) @@ ?`, `contexts WHERE words_of(name) @@ ?`, `documents WHERE words_of(display_name) @@ ?`,
 		`agents WHERE words_of(name) @@ ?`, `webhook_destinations WHERE words_of(name || ' ' || url) @@ ?`,
 	} {
 		for _, word := range []string{"soren", "søren"} {
 			var n int
-			if devtest.Check(t, pool.GetContext(t.Context(), &n, `SELECT count(*) FROM `+strings.ReplaceAll(from, "?", "$1::tsquery"), "'"+word+"'")); n != 1 {
+			if devtest.Check(t, conn.GetContext(t.Context(), &n, `SELECT count(*) FROM `+strings.ReplaceAll(from, "?", "$1::tsquery"), "'"+word+"'")); n != 1 {
 				t.Errorf("%s: %q finds %d", from, word, n)
 			}
 		}
+	}
+}
+
+// TestNamesChangeWhileTheyAreMadePlain: while the words of names of before wait for somebody who changes such a name, others go on, and what the name becomes is what is found.
+func TestNamesChangeWhileTheyAreMadePlain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ change, goesOn, found string }{
+		{`UPDATE customers SET name = 'Łukasz' WHERE id = 2`, `UPDATE customers SET name = 'Đorđe' WHERE id = 3`, `customer_words WHERE words`},
+		{`UPDATE memberships SET first_name = 'Łukasz' WHERE user_id = 1`, `UPDATE memberships SET first_name = 'Đorđe' WHERE user_id = 2`, `member_names WHERE words_in(limb_id, said)`},
+		{`UPDATE documents SET display_name = 'Łukasz'`, `INSERT INTO agents (account_id, name, draft) VALUES (1, 'x', '{}')`, `documents WHERE words_of(display_name)`},
+	} {
+		t.Run(c.found, func(t *testing.T) {
+			t.Parallel()
+			url, data := namedBefore(t)
+			writer := devtest.Must[*sqlx.Tx](t)(data.pool.Beginx())
+			defer func() { _ = writer.Rollback() }()
+			devtest.Must[sql.Result](t)(writer.ExecContext(t.Context(), c.change))
+			done := make(chan error, 1)
+			go func() { done <- Migrate(t.Context(), url) }()
+			devtest.Eventually(t, "a migration waits for the writer", func() bool {
+				var waiting bool
+				devtest.Check(t, data.pool.GetContext(t.Context(), &waiting, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`))
+				return waiting
+			})
+			other := devtest.Must[*sqlx.Tx](t)(data.pool.Beginx())
+			defer func() { _ = other.Rollback() }()
+			devtest.Must[sql.Result](t)(other.ExecContext(t.Context(), `SET LOCAL lock_timeout = 100`))
+			devtest.Must[sql.Result](t)(other.ExecContext(t.Context(), c.goesOn))
+			devtest.Check(t, other.Commit())
+			devtest.Check(t, writer.Commit())
+			devtest.Check(t, <-done)
+			var n int
+			if devtest.Check(t, data.pool.GetContext(t.Context(), &n, `SELECT count(*) FROM `+c.found+` @@ 'lukasz'`)); n != 1 {
+				t.Errorf("%d are found", n)
+			}
+		})
 	}
 }

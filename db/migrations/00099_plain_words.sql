@@ -1,11 +1,8 @@
 -- +canopy compatible
--- Names are also found by the letters of a to z that people write for others: Søren by soren, Groß by gross. plain is a text in these. An index has the words as programs of before
--- look for them beside the plain ones. What has none of these letters has the same words as before, so of companies only the others are written anew: who makes or renames one waits
--- meanwhile, for a second or two of 1,000,000.
+-- Names are also found by the letters of a to z that people write for others: Søren by soren, Groß by gross. plain is a text in these. From now on an index has the words as programs of before
+-- look for them beside the plain ones; the next migrations put in the plain ones of the names that there are. What has none of these letters has the same words as before.
 
 -- +goose Up
-SET LOCAL statement_timeout = 0;
-
 -- +goose StatementBegin
 CREATE FUNCTION plain(said text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN octet_length(said) = char_length(said) THEN lower(said)
@@ -32,10 +29,6 @@ BEGIN
         regexp_replace(said, '[\u0001-/:-@[-`{-\u00bf\u2000-\u206f\u3000-\u303f]+', ' ', 'g'), '[^ ]+', '\& ' || limb::text || ':\&', 'g'), ' '), ''));
 END $$;
 -- +goose StatementEnd
-
-LOCK TABLE customer_words IN SHARE ROW EXCLUSIVE MODE;
-UPDATE customer_words w SET words = words_of(c.name) FROM customers c
-WHERE c.id = w.customer_id AND octet_length(c.name) <> char_length(c.name) AND folded(c.name) <> plain(c.name);
 
 -- +goose Down
 -- +goose StatementBegin
