@@ -90,11 +90,14 @@ func (v *check) attributes(field string, raw json.RawMessage) json.RawMessage {
 	return kept
 }
 
-// person checks a name of a person, if there is any.
+// person checks a name of a person, if there is any. One that has nothing but blanks becomes the empty one.
 func (v *check) person(field string, s *string) {
 	v.optional(field, s)
 	if s == nil {
 		return
+	}
+	if strings.TrimSpace(*s) == "" {
+		*s = ""
 	}
 	if link := letter.Leads(*s); link != "" {
 		v.fault(field, "must be a name, without %s", link)

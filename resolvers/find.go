@@ -213,6 +213,9 @@ func (f *filterReader) read(in reflect.Value, at string, depth int) (where db.Wh
 				f.fault(at+name, "must not have more than %d alternatives, nor lie deeper than %d", maxAlternatives, maxDepth)
 				continue
 			}
+			if value.Len() == 0 { // nothing fits one of none
+				where.Terms = append(where.Terms, db.Term{Member: "ids", Value: f.ids(nil, at+name, "")})
+			}
 			for j := range value.Len() {
 				where.Or = append(where.Or, f.read(value.Index(j).Elem(), at+"or.", depth+1))
 			}

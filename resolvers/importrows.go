@@ -380,7 +380,7 @@ type importedDestination struct {
 
 func (r *importedDestination) place() (int64, int64) { return r.ID, r.CustomerID }
 
-// Whether the address can be reached is looked at when it is enabled, and before each delivery.
+// Where a host that is a name leads is looked at when it is enabled, and before each delivery.
 func (r *importedDestination) check(v *check) {
 	v.line("url", r.URL, maxURL)
 	if !strings.HasPrefix(r.URL, "https://") {

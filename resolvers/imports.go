@@ -17,6 +17,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/archive"
 	"canopy/internal/audit"
+	"canopy/internal/egress"
 	"canopy/internal/models/lexical"
 	"canopy/internal/problem"
 	"canopy/internal/secret"
@@ -182,6 +183,11 @@ func (i *importing) read(ctx context.Context, g *db.Staging) (*archive.Manifest,
 			row, err := readRow(at, kind, line)
 			if err != nil {
 				return err
+			}
+			if d, ok := row.(*importedDestination); ok {
+				if e, ok := errors.AsType[*egress.Error](i.Egress.CheckSpelling(d.URL)); ok {
+					return at.Faultf("url: %s", e.Message)
+				}
 			}
 			staged := db.StagedRow{Kind: kind, At: at}
 			staged.ID, staged.Owner = row.place()

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"canopy/db"
 	"canopy/internal/audit"
@@ -115,7 +116,7 @@ func (ch *changes) openInvitation(ctx context.Context, read func() (*db.Invitati
 		return nil, missing(err, "invitation", i.ID)
 	}
 	if i, err = read(); err == nil && !i.Open() {
-		err = problem.Bad("the invitation is no longer open: it is %s", i.Status)
+		err = problem.Bad("the invitation is no longer open: it is %s", strings.ToLower(i.Status))
 	}
 	return i, err
 }

@@ -123,7 +123,8 @@ func (d *Directory) ReplaceUser(ctx context.Context, id int64, as DirectoryUser)
 		}
 	}
 	var v check
-	v.directoryUser(as)
+	said := v.directoryUser(as)
+	as.FirstName, as.LastName = said.FirstName, said.LastName
 	if err := v.err(); err != nil {
 		return nil, err
 	}

@@ -256,7 +256,7 @@ func (m Mutation) toInvite(ctx context.Context, c *caller, in ResendInvitationIn
 		return nil, 0, c.unreached(err, "invitation", id)
 	}
 	if !i.Open() {
-		return nil, 0, problem.Bad("the invitation is no longer open: it is %s", i.Status)
+		return nil, 0, problem.Bad("the invitation is no longer open: it is %s", strings.ToLower(i.Status))
 	}
 	user, err = m.user(ctx, c, globalid.ID{Int: i.UserID}, "id")
 	return user, i.CustomerID, err

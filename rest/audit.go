@@ -47,7 +47,7 @@ type AuditFilter struct {
 	Action       string    `query:"action" doc:"Only those of this action"`
 	ObjectType   string    `query:"objectType" doc:"Only those of objects of this type"`
 	ObjectID     int64     `query:"objectId" doc:"Only those of the object of this id"`
-	ActorID      int64     `query:"actorId" doc:"Only what this user has done, who is within reach"`
+	ActorID      int64     `query:"actorId" doc:"Only what this user has done, who is or was there: within reach, or a former member of a company within reach"`
 	CustomerID   int64     `query:"customerId" doc:"Only those of this company, without those below it unless subtree says so"`
 	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
 	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`

@@ -198,9 +198,13 @@ func memberOf(value any) any {
 // jsonText is a parameter that holds JSON.
 type jsonText string
 
-// hasParameter tells whether a request has the parameter of a field.
+// hasParameter tells whether a request has the parameter of a field. One without a value is a list of nothing, and otherwise as good as left out.
 func hasParameter(hc huma.Context, field reflect.StructField) bool {
 	name, _, _ := strings.Cut(field.Tag.Get("query"), ",")
+	if field.Type.Kind() == reflect.Slice {
+		u := hc.URL()
+		return u.Query().Has(name)
+	}
 	return hc.Query(name) != ""
 }
 

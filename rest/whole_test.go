@@ -68,9 +68,9 @@ var graphOnly = map[string]string{
 	"Passkey.version":            "REST has ETag",
 	"Secret.version":             "REST has ETag",
 	"WebhookDestination.version": "REST has ETag",
-	"Account.version":            "its answers show other rows, too",
+	"Account.version":            "REST has ETag",
 	"Customer.version":           "its answers show other rows, too",
-	"Permission.version":         "its answers show other rows, too",
+	"Permission.version":         "REST has ETag",
 	"User.version":               "its answers show other rows, too",
 	"updateCustomer.ifVersion":   "as Customer.version", "updatePermission.ifVersion": "as Permission.version", "updateUser.ifVersion": "as User.version",
 

@@ -193,6 +193,30 @@ func TestNullIsLeftOut(t *testing.T) {
 	s.MustGQL(root, `query($n: Int) { search(text: "Orchard", first: $n) { __typename } regions(all: null) { id } operations { busiest(by: null, first: null) { id } } }`, map[string]any{"n": nil})
 }
 
+// TestAnEmptyListFindsNothing: of no ids, and where one of no filters is to fit, nothing is found, at both doors; a text that is empty bounds nothing.
+func TestAnEmptyListFindsNothing(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root := s.Root()
+	for list, path := range map[string]string{"customers": "/tenant/customers", "users": "/tenant/users?subtree=true", "permissions": "/v1/permissions", "auditEvents": "/v1/audit"} {
+		for filter, some := range map[string]bool{`{ids: []}`: false, `{or: []}`: false, `{or: [{or: []}]}`: false, `{or: [{or: []}, {}]}`: true, `{}`: true} {
+			d := s.MustGQL(root, `{ `+list+`(first: 1, filter: `+filter+`) { nodes { id } } }`, nil)
+			if n := len(platform.Member(t, d, list+".nodes").([]any)); n > 0 != some {
+				t.Errorf("%s of %s: %d", list, filter, n)
+			}
+		}
+		with := "?"
+		if strings.Contains(path, "?") {
+			with = "&"
+		}
+		for parameters, some := range map[string]bool{"ids=": false, "ids=&limit=5": false, "limit=5": true} {
+			if n := len(s.Must(http.StatusOK, http.MethodGet, path+with+parameters, root, nil).JSON(t).([]any)); n > 0 != some {
+				t.Errorf("%s with %s: %d", path, parameters, n)
+			}
+		}
+	}
+}
+
 // TestFindingRefuses: what can't be asked is a 400 that names it, at both doors.
 func TestFindingRefuses(t *testing.T) {
 	t.Parallel()

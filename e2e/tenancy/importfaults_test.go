@@ -109,6 +109,7 @@ func TestImportHostile(t *testing.T) {
 		"documents/000001.jsonl, line 1: originalName: is not the name of a file":          set("documents", 0, "originalName", "../a.txt"),
 		"is the original of no document":                                                   func(a archived) { a.originals["00000000-0000-4000-8000-000000000001"] = []byte("x") },
 		"webhookDestinations/000001.jsonl, line 1: url: must begin with https://":          set("webhookDestinations", 0, "url", "http://10.0.0.1/"),
+		"line 1: url: the address 169.254.169.254 is not public":                           set("webhookDestinations", 0, "url", "https://169.254.169.254/latest"),
 	} {
 		a := copied(good)
 		change(a)

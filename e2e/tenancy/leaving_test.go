@@ -58,6 +58,18 @@ func TestUpdateUser(t *testing.T) {
 	})
 }
 
+// TestNamesOfBlanksAreEmpty: a name that has nothing but blanks is none, whoever gives it.
+func TestNamesOfBlanksAreEmpty(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	greta, jonas := s.As("Alpine Energy", "greta@alpine.example"), s.UserID("jonas@alpine.example")
+	s.Must(200, "PUT", fmt.Sprintf("/tenant/user/%d", jonas), greta, map[string]any{"firstName": "  "})
+	s.Must(201, "POST", "/tenant/user", greta, map[string]any{"email": "blank@alpine.example", "firstName": "  ", "lastName": "   "})
+	if n := s.Number(`SELECT count(*) FROM users WHERE id = $1 AND first_name = '' OR email = 'blank@alpine.example' AND first_name || last_name = ''`, jonas); n != 2 {
+		t.Errorf("%d of 2 are empty", n)
+	}
+}
+
 // TestNamesChangedAtOnce: who changes one of the names keeps the other as it has become meanwhile.
 func TestNamesChangedAtOnce(t *testing.T) {
 	t.Parallel()

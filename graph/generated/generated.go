@@ -1596,7 +1596,7 @@ input AuditEventFilter {
   objectType: String
   "The object that was changed; a global id says its type, too."
   objectId: ID
-  "Who did it, a user within reach."
+  "Who did it, a user who is or was there: within reach, or a former member of a company within reach."
   actorId: ID
   "The company, without those below it."
   customerId: ID

@@ -160,6 +160,15 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 	return nil
 }
 
+// CheckSpelling is CheckURL without DNS: a host that is a name is not looked up. It returns an *Error, ErrBlocked.
+func (c *Client) CheckSpelling(raw string) error {
+	t, err := parseTarget(raw)
+	if err != nil || !t.addr.IsValid() {
+		return err
+	}
+	return c.judgeLiteral(t)
+}
+
 // CloseIdle closes the connections that no request uses, at shutdown.
 func (c *Client) CloseIdle() { c.transport.CloseIdleConnections() }
 

@@ -168,10 +168,7 @@ func canonicalURL(u *url.URL, t *target) *url.URL {
 // public blocks the whole name, so that an answer can't hide a private address among public ones.
 func (c *Client) resolve(ctx context.Context, t *target) ([]netip.Addr, error) {
 	if t.addr.IsValid() {
-		if err := c.judge(netip.AddrPortFrom(t.addr, t.port)); err != nil {
-			return nil, blocked("the address "+t.addr.String()+" is not public", err)
-		}
-		return []netip.Addr{t.addr}, nil
+		return []netip.Addr{t.addr}, c.judgeLiteral(t)
 	}
 	addrs, err := c.lookup(ctx, t)
 	if err != nil {
@@ -184,6 +181,14 @@ func (c *Client) resolve(ctx context.Context, t *target) ([]netip.Addr, error) {
 		addrs[i] = addr.Unmap()
 	}
 	return addrs, nil
+}
+
+// judgeLiteral judges a host that is an address.
+func (c *Client) judgeLiteral(t *target) error {
+	if err := c.judge(netip.AddrPortFrom(t.addr, t.port)); err != nil {
+		return blocked("the address "+t.addr.String()+" is not public", err)
+	}
+	return nil
 }
 
 func (c *Client) lookup(ctx context.Context, t *target) ([]netip.Addr, error) {

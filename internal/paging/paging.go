@@ -207,7 +207,11 @@ func (a Args) Page(o Order) (Page, error) {
 	if backward {
 		size, sizeName, bound, boundName = a.Last, "last", a.Before, "before"
 		if a.First != nil || a.After != nil {
-			return Page{}, problem.Invalid(problem.Fault{Location: boundName, Message: "goes with last, and neither with first nor with after"})
+			fault := problem.Fault{Location: "last", Message: "goes neither with first nor with after"}
+			if a.Last == nil {
+				fault = problem.Fault{Location: "before", Message: "goes with last, and neither with first nor with after"}
+			}
+			return Page{}, problem.Invalid(fault)
 		}
 	}
 	p := Page{Size: DefaultFirst, Backward: backward}

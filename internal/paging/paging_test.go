@@ -2,6 +2,7 @@ package paging
 
 import (
 	"encoding/base64"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"canopy/internal/problem"
 	"canopy/internal/problem/problemtest"
 )
 
@@ -116,6 +118,17 @@ func TestPageOfArguments(t *testing.T) {
 }
 
 // TestPagesAreToldApart: pages are equal where they ask for the same rows, however they were made.
+// TestDirectionsAreToldApart: who gives both directions is told of what was given.
+func TestDirectionsAreToldApart(t *testing.T) {
+	one, at := 1, "x"
+	for location, args := range map[string]Args{"last": {First: &one, Last: &one}, "before": {First: &one, Before: &at}} {
+		_, err := args.Page(Order{})
+		if e, ok := errors.AsType[*problem.Error](err); !ok || len(e.Faults) != 1 || e.Faults[0].Location != location {
+			t.Errorf("%+v: %v", args, err)
+		}
+	}
+}
+
 func TestPagesAreToldApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first, after := rapid.IntRange(0, 3), rapid.SliceOfN(rapid.Int64Range(-2, 2), 0, 3)

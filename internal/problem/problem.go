@@ -144,7 +144,11 @@ func Invalid(faults ...Fault) *Error {
 
 // LimitReached is a 403 for what there are as many of as there may be.
 func LimitReached(name string, used, most int64) *Error {
-	e := Denied("the limit %s is reached: of %d there are %d already", name, most, used).With("limit_reached")
+	e := Denied("the limit %s is reached: of %d there are %d already", name, most, used)
+	if used < most {
+		e = Denied("the limit %s would be passed: of %d there are %d, and this is more than there is room for", name, most, used)
+	}
+	e = e.With("limit_reached")
 	e.Limit = &Limit{Name: name, Used: &used, Max: most}
 	return e
 }

@@ -392,7 +392,7 @@ type AuditEventFilter struct {
 	ObjectType *string `json:"objectType,omitzero"`
 	// The object that was changed; a global id says its type, too.
 	ObjectID *string `json:"objectId,omitzero"`
-	// Who did it, a user within reach.
+	// Who did it, a user who is or was there: within reach, or a former member of a company within reach.
 	ActorID *string `json:"actorId,omitzero"`
 	// The company, without those below it.
 	CustomerID *string `json:"customerId,omitzero"`

@@ -381,7 +381,7 @@ export interface AuditEventFilter {
   objectType?: string | null | undefined;
   /** The object that was changed; a global id says its type, too. */
   objectId?: string | number | null | undefined;
-  /** Who did it, a user within reach. */
+  /** Who did it, a user who is or was there: within reach, or a former member of a company within reach. */
   actorId?: string | number | null | undefined;
   /** The company, without those below it. */
   customerId?: string | number | null | undefined;
