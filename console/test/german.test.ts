@@ -24,3 +24,19 @@ test("dates are written as the browser's country does", async (t) => {
     await page.getByText(written).first().waitFor();
   }
 });
+
+test("what is wrong with a field, and why the platform refuses something", async (t) => {
+  const page = await open(t, { language: "de-DE", complaints: /status of 400/ });
+  await signInInGerman(page, greta, "/console/agents/secrets/new");
+  const form = page.getByRole("region", { name: "Neues Geheimnis" });
+  await form.getByLabel("Name").fill("mit Leerzeichen");
+  await form.getByLabel("Wert", { exact: true }).fill("x");
+  await form.getByRole("button", { name: "Aufbewahren" }).click();
+  await form.getByText(/Buchstaben, Ziffern und Unterstrichen bestehen, mindestens einem und höchstens 64/).waitFor();
+  const refusal = { message: "a company has at most 100 secrets", path: ["createSecret"], extensions: { code: "BAD_REQUEST", reason: "too_many_secrets" } };
+  await page.route(`${url}/graphql`, (route) => (route.request().postData()?.includes("createSecret") ? route.fulfill({ json: { data: null, errors: [refusal] } }) : route.fallback()));
+  await form.getByLabel("Name").fill("ohne");
+  await form.getByRole("button", { name: "Aufbewahren" }).click();
+  await form.getByText("Mehr Geheimnisse kann ein Unternehmen nicht haben.").waitFor();
+  await form.locator("[lang=en]").getByText("A company has at most 100 secrets.").waitFor();
+});
