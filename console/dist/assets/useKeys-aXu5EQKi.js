@@ -1,1 +1,0 @@
-import{n as e}from"./pages-C2YeNXGA.js";import{i as t}from"./keys.gql-jEMOQXE3.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
