@@ -1,14 +1,17 @@
 package console_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"canopy/console"
+	"canopy/internal/webhook"
 )
 
 func ask(t *testing.T, o console.Options, method, path string, headers ...string) *httptest.ResponseRecorder {
@@ -168,6 +171,42 @@ func TestNoSourceIsServed(t *testing.T) {
 	for _, f := range files {
 		if name := f.Name(); !strings.HasSuffix(name, ".js") && !strings.HasSuffix(name, ".css") {
 			t.Errorf("%s is among the files", name)
+		}
+	}
+}
+
+// TestGerman: what the platform tells of its events in English, the console tells in German.
+func TestGerman(t *testing.T) {
+	words, err := os.ReadFile("src/text/de/events.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := webhook.Extended()
+	if len(events) < 100 {
+		t.Fatalf("%d events", len(events))
+	}
+	said := map[string]bool{}
+	for _, name := range regexp.MustCompile(`(?m)^  "?([\w.]+)"?: "`).FindAllStringSubmatch(string(words), -1) {
+		said[name[1]] = true
+	}
+	for _, e := range events {
+		name := strings.TrimPrefix(e.Type, "audit.")
+		if !said[name] {
+			t.Errorf("src/text/de/events.ts does not tell what %s means", name)
+		}
+		var schema struct{ Properties map[string]any }
+		if err := json.Unmarshal(e.Schema, &schema); err != nil {
+			t.Fatal(err)
+		}
+		for field := range schema.Properties {
+			if !said[field] {
+				t.Errorf("src/text/de/events.ts does not tell what the field %s of an event is", field)
+			}
+		}
+	}
+	for name := range said {
+		if strings.Contains(name, ".") && !slices.ContainsFunc(events, func(e webhook.Entry) bool { return strings.TrimPrefix(e.Type, "audit.") == name }) {
+			t.Errorf("src/text/de/events.ts tells of %s, which is no event", name)
 		}
 	}
 }

@@ -94,21 +94,22 @@ test("how far it is that all documents are read anew, and its end", async (t) =>
   await signIn(page, greta, "/console/contexts/new");
   await page.getByLabel("Name", { exact: true }).fill("Long reads");
   await page.getByRole("button", { name: "Create", exact: true }).click();
-  const long = { name: "long.md", mimeType: "text/markdown", buffer: text("The spring tide floods the quay in March. ".repeat(30_000)) };
-  await page.getByLabel("Add documents").first().setInputFiles([long]);
-  await page.getByRole("option", { name: /long\.md.*Searchable/i }).waitFor();
+  // Long enough, and so many, that it is not over before it is ended.
+  const long = [1, 2, 3, 4].map((number) => ({ name: `long-${number}.md`, mimeType: "text/markdown", buffer: text("The spring tide floods the quay in March. ".repeat(30_000)) }));
+  await page.getByLabel("Add documents").first().setInputFiles(long);
+  for (const { name } of long) await page.getByRole("option", { name: new RegExp(`${name}.*Searchable`, "i") }).waitFor();
   await page.getByRole("link", { name: "Settings", exact: true }).click();
-  await page.getByRole("button", { name: "Read 1 document anew" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Read 1 document anew" }).click();
-  await page.getByRole("status").getByText("Read anew: 0 of 1").waitFor();
+  await page.getByRole("button", { name: "Read 4 documents anew" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Read 4 documents anew" }).click();
+  await page.getByRole("status").getByText(/Read anew: \d of 4/).waitFor();
   await page.getByRole("progressbar", { name: "How far reading anew is" }).waitFor();
   await page.getByRole("button", { name: "End it" }).click();
   await page.getByText("It is ended.").waitFor();
   await page.waitForFunction(() => document.activeElement !== document.body); // the button has gone
-  await page.getByText(/Ended with \d of 1 read anew:/).waitFor();
+  await page.getByText(/Ended with \d of 4 read anew:/).waitFor();
   await accessible(page, "context-anew-ended");
-  await page.getByRole("button", { name: "Read 1 document anew" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Read 1 document anew" }).click();
+  await page.getByRole("button", { name: "Read 4 documents anew" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Read 4 documents anew" }).click();
   await page.getByText("All were read anew:").waitFor(); // without a click
 });
 
@@ -275,4 +276,18 @@ test("a document’s file, its text and its pieces stand beside each other, and 
   await page.getByText("The file", { exact: true }).click();
   await page.getByLabel("The file", { exact: true }).getByText("# Kitchen").waitFor();
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "the document is wider than a telephone");
+});
+
+test("what is offered to ask is made of a document, and has an answer", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/contexts/new");
+  const panel = page.getByRole("region", { name: "Create a context" });
+  await panel.getByLabel("Name").fill("Plant rules");
+  await panel.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByLabel("Add documents").first().setInputFiles([tides]);
+  await page.getByRole("option", { name: /tides\.md.*Searchable/i }).waitFor();
+  await page.getByRole("link", { name: "Ask" }).click();
+  await page.getByRole("link", { name: "Harbour", exact: true }).click();
+  await page.getByText(/spring tide floods the quay/).first().waitFor();
+  assert.equal(await page.getByText("The documents don’t say").count(), 0);
 });

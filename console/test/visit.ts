@@ -40,6 +40,16 @@ export async function signIn(page: Page, { email, password }: Person, path = "/c
   await page.getByRole("button", { name: "Account" }).waitFor();
 }
 
+/** The same where the browser speaks German. */
+export async function signInInGerman(page: Page, { email, password }: Person, path = "/console/"): Promise<void> {
+  await page.goto(url + path);
+  await page.getByLabel("E-Mail").fill(email);
+  await page.getByRole("button", { name: "Weiter" }).click();
+  await page.getByLabel("Passwort", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Anmelden" }).click();
+  await page.getByRole("button", { name: "Konto" }).waitFor();
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Looks at the screen as it is, in both themes, for what people with assistive programs could not use. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Locator, Page } from "playwright-core";
-import { ada, linkFor, open, type Person, signIn, url } from "./visit.js";
+import { added, graph } from "./made.js";
+import { ada, greta, linkFor, mira, open, type Person, signIn, url } from "./visit.js";
 
 const nina: Person = { email: "nina@new.example", password: "correct horse battery staple" };
 
@@ -108,5 +109,51 @@ test("a new company: every screen says what is missing, and leads to the first s
   for (const path of all) {
     await teaches(await show(phone, path), path);
     assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, `${path} is wider than the window`);
+  }
+});
+
+/** The addresses of all screens that somebody signs in for, as the console's own list has them; each names the first of its kind, or what is in one's own company. */
+const addresses = (page: Page, own: { company: number; person: number }): Promise<string[]> => page.evaluate(({ company, person }) => {
+  const { routesByPath } = (window as unknown as { __TSR_ROUTER__: { routesByPath: Record<string, { id: string }> } }).__TSR_ROUTER__;
+  return Object.entries(routesByPath).filter(([, { id }]) => id.startsWith("/inside")).map(([path]) => path.replace("$companyId", String(company)).replace("$personId", String(person)).replace(/\$\w+/g, "1"));
+}, own);
+
+test("every address: who lacks the right for it is told so, and the platform is not asked for what it refuses", async (t) => {
+  const { me } = await graph<{ me: Record<"customer" | "user", { databaseId: number }> }>(greta, "{ me { customer { databaseId } user { databaseId } } }", {});
+  await added(greta, "tim@alpine.example", ["Alpine Energy"]);
+  await added(greta, "asa@alpine.example", ["Alpine Energy"], { application: "assistant" });
+  await added(greta, "bea@alpine.example", ["Alpine Energy"], { application: "builder" });
+  for (const email of ["tim@alpine.example", "asa@alpine.example", "bea@alpine.example", mira.email]) {
+    const page = await open(t, { complaints: /status of 404/ });
+    if (email === mira.email) await signIn(page, mira);
+    else {
+      await page.goto(`${url}/console/set-password${new URL(await linkFor(email)).hash}`);
+      await page.getByLabel("New password", { exact: true }).fill(nina.password);
+      await page.getByLabel("New password, again").fill(nina.password);
+      await page.getByRole("button", { name: "Set your password" }).click();
+      await page.getByRole("button", { name: "Account" }).waitFor();
+    }
+    let at = "";
+    const refused: string[] = [];
+    const asks: Promise<void>[] = [];
+    page.on("response", (response) => {
+      const path = at;
+      if (!response.url().endsWith("/graphql")) return;
+      asks.push(response.text().catch(() => "").then((answer) => void (answer.includes('"FORBIDDEN"') && refused.push(`${path}: ${response.request().postData()?.slice(10, 60)}`))));
+    });
+    const all = await addresses(page, { company: me.customer.databaseId, person: me.user.databaseId });
+    assert.ok(all.length > 50, all.join());
+    let lacking = 0;
+    for (at of all) {
+      await page.evaluate((to) => (window as unknown as { __TSR_ROUTER__: { navigate: (to: object) => Promise<void> } }).__TSR_ROUTER__.navigate({ to }), at);
+      const main = page.getByRole("main");
+      await main.getByRole("heading", { level: 1 }).first().waitFor();
+      await main.locator(":is(.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true])").first().waitFor({ state: "detached" });
+      if ((await main.getByText("You are not allowed to do this").count()) > 0) refused.push(`${at} says so`);
+      lacking += await main.getByRole("heading", { level: 1, name: "Not for you" }).count();
+    }
+    await Promise.all(asks);
+    assert.deepEqual(refused, [], email);
+    assert.ok(lacking > 10, `${email}: ${lacking}`);
   }
 });

@@ -31,6 +31,7 @@ const secrets = createRoute({ getParentRoute: () => inside, path: "/agents/secre
 const agent = createRoute({
   getParentRoute: () => inside,
   path: "/agents/$agentId",
+  staticData: { needs: "agent.read" },
   component: lazyRouteComponent(() => import("./Agent"), "Agent"),
 });
 
@@ -44,7 +45,7 @@ export const agentRoutes = [
   ]),
   secrets.addChildren([
     createRoute({ getParentRoute: () => secrets, path: "/new", staticData: { needs: "agent.write" }, component: lazyRouteComponent(() => import("./CreateSecret"), "CreateSecret") }),
-    createRoute({ getParentRoute: () => secrets, path: "/deleted", component: lazyRouteComponent(() => import("./DeletedSecrets"), "DeletedSecrets") }),
+    createRoute({ getParentRoute: () => secrets, path: "/deleted", staticData: { needs: "agent.write" }, component: lazyRouteComponent(() => import("./DeletedSecrets"), "DeletedSecrets") }),
     createRoute({ getParentRoute: () => secrets, path: "/$secretId", component: lazyRouteComponent(() => import("./Secret"), "Secret") }),
   ]),
   agent.addChildren([

@@ -4,6 +4,7 @@ import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
+import { Empty } from "../ui/Empty";
 import { PageHead } from "../ui/Page";
 import { Problem } from "../ui/Problem";
 import "../ui/ways.css";
@@ -23,10 +24,18 @@ export function useContextOf(contextId: string) {
 
 /** What belongs to one context: its pages, and its documents. What is dropped on any of them is added to it. */
 export function Context() {
+  const { text } = useText();
   const { contextId } = useParams({ from: "/inside/contexts/$contextId" });
   const { context, error, again } = useContextOf(contextId);
   if (context) return <Inside key={context.id} context={context} />;
-  return error ? <Problem error={error} again={again} /> : <Skeleton height={300} />;
+  if (!error) return <Skeleton height={300} />;
+  return (
+    <>
+      <PageHead title={text.contexts.one} />
+      {error.code === "NOT_FOUND" ? <Empty title={text.contexts.gone} action={<Anchor component={Link} to="/contexts">{text.contexts.title}</Anchor>} />
+        : <Problem error={error} again={again} />}
+    </>
+  );
 }
 
 function Inside({ context }: { context: Whole }) {

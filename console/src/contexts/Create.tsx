@@ -17,7 +17,7 @@ export function Create() {
   const create = useChange(CreateContext);
   const close = () => navigate({ to: "/contexts", search: true });
   const submit = useSubmit(async () => {
-    const { createContext } = await create({ input: form });
+    const { createContext } = await create({ input: { ...form, starterPrompts: [] } }); // what its documents answer is known once it has some
     await navigate({ to: "/contexts/$contextId", params: { contextId: String(createContext!.context.databaseId) } });
   });
   const field = (name: keyof typeof form) => ({

@@ -23,12 +23,14 @@ const create = createRoute({
 const deleted = createRoute({
   getParentRoute: () => list,
   path: "/deleted",
+  staticData: { needs: "context.write" },
   component: lazyRouteComponent(() => import("./Deleted"), "DeletedContexts"),
 });
 
 const one = createRoute({
   getParentRoute: () => inside,
   path: "/contexts/$contextId",
+  staticData: { needs: "context.read" },
   component: lazyRouteComponent(() => import("./Context"), "Context"),
 });
 
@@ -61,6 +63,7 @@ const questions = createRoute({
   getParentRoute: () => one,
   path: "/questions",
   validateSearch: ({ found }: Record<string, unknown>): QuestionsSearch => ({ found: oneOf(findings, found) }),
+  staticData: { needs: "context.write" },
   component: lazyRouteComponent(() => import("./Questions"), "Questions"),
 });
 
@@ -73,6 +76,7 @@ const settings = createRoute({
 const deletedDocuments = createRoute({
   getParentRoute: () => one,
   path: "/deleted",
+  staticData: { needs: "context.write" },
   component: lazyRouteComponent(() => import("./Deleted"), "DeletedDocuments"),
 });
 

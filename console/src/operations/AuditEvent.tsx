@@ -2,6 +2,7 @@ import { Anchor, Button, Code, Group, Skeleton, Stack, Text, Title } from "@mant
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
+import { meaningOf } from "../text/meaning";
 import { Empty } from "../ui/Empty";
 import { Facts } from "../ui/Facts";
 import { Problem } from "../ui/Problem";
@@ -30,7 +31,7 @@ export function AuditEvent() {
         <Problem error={error} again={again} />
         {!data && !error && <Skeleton height={200} />}
         {data && !known && <Empty title={text.operations.eventGone} hint={text.operations.eventGoneHint} />}
-        {known && <Text size="sm">{actions?.auditActions.find(({ action }) => action === known.action)?.description}</Text>}
+        {known && <Text size="sm">{meaningOf(text, { type: known.action, description: actions?.auditActions.find(({ action }) => action === known.action)?.description ?? "" })}</Text>}
         {known && <Shown known={known} />}
       </Stack>
     </SidePanel>

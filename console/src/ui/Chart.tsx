@@ -38,15 +38,15 @@ interface Drawn {
   series: number;
   write: (value: number) => string;
   bars: boolean;
-  language: string;
+  locale: string;
 }
 
 /** How figures are drawn, in the colours of where they stand. */
-function optionsOf(into: HTMLElement, x: readonly number[], { timed, series, write, bars, language }: Drawn): uPlot.Options {
+function optionsOf(into: HTMLElement, x: readonly number[], { timed, series, write, bars, locale }: Drawn): uPlot.Options {
   const style = getComputedStyle(into);
   const [ink, quiet, line] = [style.color, style.getPropertyValue("--mantine-color-default-border"), style.getPropertyValue("--mantine-color-anchor")];
   const span = x.at(-1)! - x[0]!;
-  const when = new Intl.DateTimeFormat(language, span > day ? { day: "numeric", month: "numeric" } : { timeStyle: span < minutes ? "medium" : "short" });
+  const when = new Intl.DateTimeFormat(locale, span > day ? { day: "numeric", month: "numeric" } : { timeStyle: span < minutes ? "medium" : "short" });
   const tick = (value: number) => (timed ? when.format(value * 1000) : Number.isInteger(value) ? String(value) : "");
   const axis = { stroke: ink, grid: { stroke: quiet, width: 1 }, ticks: { stroke: quiet, width: 1 }, font: `12px ${style.fontFamily}` };
   const paths = bars ? uPlot.paths.bars!({ size: [0.7, 40] }) : undefined;
@@ -66,7 +66,7 @@ function optionsOf(into: HTMLElement, x: readonly number[], { timed, series, wri
 
 /** Figures, drawn, with the same figures as a table below. What is drawn is told apart by its form, not by colour alone. */
 export function Chart<Row extends object>({ label, rows, at, series, write, table, bars = false }: ChartProps<Row>) {
-  const { text, language } = useText();
+  const { text, format: { locale } } = useText();
   const place = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme();
   useEffect(() => {
@@ -74,14 +74,14 @@ export function Chart<Row extends object>({ label, rows, at, series, write, tabl
     if (!into || rows.length === 0) return;
     const sorted = at ? [...rows].sort((a, b) => at(a) - at(b)) : rows;
     const x = sorted.map((row, place) => (at ? at(row) / 1000 : place + 1));
-    const plot = new uPlot(optionsOf(into, x, { timed: at !== undefined, series: series.length, write, bars, language }), [x, ...series.map(({ of }) => sorted.map(of))], into);
+    const plot = new uPlot(optionsOf(into, x, { timed: at !== undefined, series: series.length, write, bars, locale }), [x, ...series.map(({ of }) => sorted.map(of))], into);
     const watch = new ResizeObserver(() => plot.setSize({ width: into.clientWidth, height }));
     watch.observe(into);
     return () => {
       watch.disconnect();
       plot.destroy();
     };
-  }, [rows, at, series, write, bars, language, scheme]);
+  }, [rows, at, series, write, bars, locale, scheme]);
   return (
     <figure className="chart">
       <figcaption>{label}</figcaption>

@@ -2,6 +2,7 @@ import { Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
+import { meaningOf } from "../text/meaning";
 import { CopyText } from "../ui/CopyText";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
@@ -41,7 +42,7 @@ function Shown({ type: { type, category, description, example, schema }, version
   const exact = JSON.stringify(schema, null, 2);
   return (
     <>
-      <Text size="sm">{description}</Text>
+      <Text size="sm">{meaningOf(text, { type, description })}</Text>
       <Part title={text.webhooks.example} of={body} />
       <Stack gap="xs" component="section" aria-label={text.webhooks.data}>
         <Title order={3} size="h5">{text.webhooks.data}</Title>
@@ -53,7 +54,7 @@ function Shown({ type: { type, category, description, example, schema }, version
                 <Table.Tr key={name}>
                   <Table.Td>{name}{!required.includes(name) && <> ({text.ui.optional})</>}</Table.Td>
                   <Table.Td>{[kind].flat().join(" | ")}{format && `, ${format}`}</Table.Td>
-                  <Table.Td>{meaning}</Table.Td>
+                  <Table.Td>{text.eventFields[name] ?? meaning}</Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>

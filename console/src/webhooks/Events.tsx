@@ -3,6 +3,7 @@ import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-route
 import { useMemo } from "react";
 import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
+import { meaningOf } from "../text/meaning";
 import { Empty } from "../ui/Empty";
 import { FindBox } from "../ui/FindBox";
 import { Problem } from "../ui/Problem";
@@ -24,8 +25,8 @@ export function Events() {
   const { data, error, again } = useAsk(Catalog, { extended: true });
   const shown = useMemo(() => {
     const words = (find ?? "").trim().toLowerCase();
-    return data?.webhookCatalog.events.filter(({ type, description }) => `${type} ${description}`.toLowerCase().includes(words));
-  }, [data, find]);
+    return data?.webhookCatalog.events.map((one) => ({ type: one.type, meaning: meaningOf(text, one) })).filter(({ type, meaning }) => `${type} ${meaning}`.toLowerCase().includes(words));
+  }, [data, find, text]);
   return (
     <div className="split broad">
       <div className="list">
@@ -43,7 +44,7 @@ export function Events() {
             render={(index) => (
               <span className="two">
                 <span>{shown[index]!.type}</span>
-                <span className="quiet">{shown[index]!.description}</span>
+                <span className="quiet">{shown[index]!.meaning}</span>
               </span>
             )}
           />

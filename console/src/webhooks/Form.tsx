@@ -4,6 +4,7 @@ import "@mantine/core/styles/Radio.css";
 import { useRef, useState } from "react";
 import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
+import { meaningOf } from "../text/meaning";
 import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { Overtaken, useEdit } from "../ui/useEdit";
@@ -103,7 +104,8 @@ function Choice({ chosen, choose }: { chosen: readonly string[]; choose: (types:
   // What is chosen and in no catalogue, such as audit.*, stays until it is taken out.
   const known = new Set(data.webhookCatalog.events.map(({ type }) => type));
   const others = chosen.filter((type) => !known.has(type)).map((type) => ({ type, category: type.split(".")[0]!, description: text.webhooks.eventPattern }));
-  const shown = [...others, ...data.webhookCatalog.events].filter(({ type, description }) => chosen.includes(type) || `${type} ${description}`.toLowerCase().includes(words));
+  const shown = [...others, ...data.webhookCatalog.events].map((one) => ({ ...one, description: meaningOf(text, one) }))
+    .filter(({ type, description }) => chosen.includes(type) || `${type} ${description}`.toLowerCase().includes(words));
   return (
     <Stack gap="xs">
       <TextInput aria-label={text.webhooks.eventsFind} placeholder={text.webhooks.eventsFind} type="search" value={find} onChange={(event) => setFind(event.currentTarget.value)} />

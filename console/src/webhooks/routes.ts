@@ -46,7 +46,7 @@ export function screensBelow<P extends AnyRoute>(parent: P) {
     destinations.addChildren([
       createRoute({ getParentRoute: () => destinations, path: "/new", staticData: { needs: "webhook.write" }, component: lazyRouteComponent(() => import("./Create"), "Create") }),
       createRoute({ getParentRoute: () => destinations, path: "/portal-link", staticData: { needs: "key.write" }, component: lazyRouteComponent(() => import("./MakePortalLink"), "MakePortalLink") }),
-      createRoute({ getParentRoute: () => destinations, path: "/deleted", component: lazyRouteComponent(() => import("./DeletedDestinations"), "DeletedDestinations") }),
+      createRoute({ getParentRoute: () => destinations, path: "/deleted", staticData: { needs: "webhook.write" }, component: lazyRouteComponent(() => import("./DeletedDestinations"), "DeletedDestinations") }),
       createRoute({ getParentRoute: () => destinations, path: "/$destinationId", component: lazyRouteComponent(() => import("./Destination"), "Destination") }),
       createRoute({ getParentRoute: () => destinations, path: "/$destinationId/edit", staticData: { needs: "webhook.write" }, component: lazyRouteComponent(() => import("./Edit"), "Edit") }),
       createRoute({ getParentRoute: () => destinations, path: "/$destinationId/secret", staticData: { needs: "webhook.write" }, component: lazyRouteComponent(() => import("./Rotate"), "Rotate") }),

@@ -2,6 +2,8 @@ import type { Text } from "../en";
 
 export const contexts: Text["contexts"] = {
   title: "Kontexte",
+  one: "Kontext",
+  gone: "Diesen Kontext gibt es hier nicht",
   find: "Nach Namen suchen",
   order: "Reihenfolge",
   orders: { name: "Nach Namen", newest: "Neueste zuerst", size: "Größte zuerst", status: "Nach Zustand" },
@@ -74,7 +76,7 @@ export const contexts: Text["contexts"] = {
   weight: "Gewicht des Modells",
   weightHint: "Wo beides verglichen wird: der Anteil des Modells am Wert, 0 bis 1. Den Rest haben gemeinsame Wörter.",
   searchButton: "Suchen",
-  searchHint: "Fragen Sie in eigenen Worten. Sie sehen die Stücke der Dokumente, die am nächsten kommen, und wie nahe. Zum Beispiel:",
+  searchHint: "Fragen Sie in eigenen Worten. Sie sehen die Stücke der Dokumente, die am nächsten kommen, und wie nahe.",
   nothingToSearch: "Noch nichts zu durchsuchen",
   nothingToSearchHint: "Fügen Sie zuerst Dokumente hinzu: Was darin steht, ist zu finden, sobald sie gelesen sind.",
   notReadYet: "Die Dokumente sind noch nicht gelesen, oder sie waren nicht lesbar.",
@@ -92,7 +94,8 @@ export const contexts: Text["contexts"] = {
   question: "Ihre Frage",
   askButton: "Fragen",
   askInstead: "Lässt die Frage aus den Dokumenten beantworten",
-  askHint: "Fragen Sie in eigenen Worten. Die Antwort kommt aus den Dokumenten, und jeder Satz führt zu der Stelle, auf die er sich stützt. Zum Beispiel:",
+  askHint: "Fragen Sie in eigenen Worten. Die Antwort kommt aus den Dokumenten, und jeder Satz führt zu der Stelle, auf die er sich stützt.",
+  forExample: "Zum Beispiel:",
   answer: "Antwort",
   looking: "Die Dokumente werden durchsucht…",
   answering: "Die Antwort wird geschrieben…",

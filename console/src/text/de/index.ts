@@ -3,6 +3,7 @@ import { agents } from "./agents";
 import { app } from "./app";
 import { companies } from "./companies";
 import { contexts } from "./contexts";
+import { eventFields, events } from "./events";
 import { identity } from "./identity";
 import { keys } from "./keys";
 import { operations } from "./operations";
@@ -17,6 +18,8 @@ export const de: Text = {
   app,
   companies,
   contexts,
+  eventFields,
+  events,
   identity,
   keys,
   operations,

@@ -52,7 +52,7 @@ export const operations: Text["operations"] = {
   defaults: "Voreingestellte Grenzen",
   defaultsHint: "Was ein Unternehmen direkt unter der Wurzel haben darf, solange es keine eigene Grenze hat.",
   audit: "Protokoll",
-  live: "live",
+  live: "Live",
   event: "Ereignis",
   action: "Handlung",
   anyAction: "Alle Handlungen",

@@ -2,6 +2,7 @@ import { agents } from "./agents";
 import { app } from "./app";
 import { companies } from "./companies";
 import { contexts } from "./contexts";
+import { eventFields, events } from "./events";
 import { identity } from "./identity";
 import { keys } from "./keys";
 import { operations } from "./operations";
@@ -16,6 +17,8 @@ export const en = {
   app,
   companies,
   contexts,
+  eventFields,
+  events,
   identity,
   keys,
   operations,

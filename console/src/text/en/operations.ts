@@ -51,7 +51,7 @@ export const operations = {
   defaults: "Default limits",
   defaultsHint: "What a company right below the root may have, as long as it has no limit of its own.",
   audit: "Audit log",
-  live: "live",
+  live: "Live",
   event: "Event",
   action: "Action",
   anyAction: "All actions",

@@ -1,0 +1,1 @@
+function e(e,{type:t,description:n}){return e.events[t.replace(/^audit\./,``)]??n}export{e as t};

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-D-lwN_0t.js";import{i as t}from"./keys.gql-D1S-DjzA.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
