@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BUcnxjwZ.js";import{i as t}from"./keys.gql-gnMJPl6w.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
