@@ -39,7 +39,7 @@ func (t Term) argument() any {
 }
 
 // matching is the condition that a name matches the patterns of a search.
-func matching(name string) string { return "folded(" + name + ") ~ ALL (?::text[])" }
+func matching(name string) string { return "plain(" + name + ") ~ ALL (?::text[])" }
 
 // How far a list is walked in the hope of a page, at first and where some of the first ones fit; and of how many rows
 // that the index finds a page is made. Where there are no more than a handful to look through, the index is not asked.

@@ -297,14 +297,14 @@ func (b *box) fits(row SearchResult) int {
 	names := Calls(row)
 	best, text := nearName, strings.Join(b.sought, " ")
 	for _, name := range names {
-		switch said := strings.Join(words.Of(name), " "); {
+		switch said := strings.Join(words.OfName(name), " "); {
 		case said == text:
 			best = min(best, exactName)
 		case strings.HasPrefix(said, text):
 			best = min(best, nameBegins)
 		}
 	}
-	if best == nearName && b.sought.In(words.Of(strings.Join(names, " "))) {
+	if best == nearName && b.sought.In(words.OfName(strings.Join(names, " "))) {
 		best = nameHasWords
 	}
 	return best

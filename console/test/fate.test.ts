@@ -68,6 +68,30 @@ test("delete a company, after what will be lost was shown, and take it back", as
   await page.getByRole("treeitem", { name: "Coral Logistics" }).waitFor();
 });
 
+test("a deleted company can be found again and restored, and offers nothing that needs it to be there", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/companies");
+  const panel = await at(page, "Dune Retail");
+  await panel.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete Dune Retail?" });
+  await page.waitForFunction(() => document.activeElement?.tagName === "INPUT"); // what is to be typed
+  await page.keyboard.type("Dune Retail");
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await panel.getByText("Until then it can be restored.").waitFor();
+  for (const name of ["Create a company", "Save", "Turn off: Assistant"]) assert.equal(await panel.getByText(name).or(panel.getByLabel(name)).count(), 0, name);
+  await page.goto(`${page.url()}/new`);
+  await page.getByText("Dune Retail is deleted, or a company above it is: nothing can be created below it.").waitFor();
+
+  await page.goto(`${url}/console/companies`);
+  await page.getByRole("link", { name: "Recently deleted" }).click();
+  const bin = page.getByRole("region", { name: "Recently deleted" });
+  await bin.getByText(/^Northwind Group\/Dune Retail$/).waitFor();
+  await accessible(page, "deleted-companies");
+  await bin.getByRole("button", { name: "Bring back Dune Retail" }).click();
+  await bin.getByText("Nothing was deleted lately").waitFor();
+});
+
 test("what is left of a company is shown while it is erased", async (t) => {
   const page = await open(t);
   await signIn(page, ada, "/console/companies");

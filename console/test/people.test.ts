@@ -117,6 +117,17 @@ test("a hundred pasted invitations, and what became of each", async (t) => {
   assert.equal((await panel.getByLabel("Who").inputValue()).trim().split("\n").length, 1);
 });
 
+test("nobody is left out of a line with several addresses, as mail programs write them", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/people/invite");
+  const panel = page.getByRole("region", { name: "Invite people" });
+  await panel.getByLabel("Who").fill('lena.moor@alpine.example, Lutz Moor <lutz.moor@alpine.example>; "Moor, Lisa" <lisa.moor@alpine.example>\nLENA.MOOR@alpine.example');
+  await panel.getByRole("button", { name: "Invite 3 people" }).click();
+  await panel.getByText("3 people are invited").waitFor();
+  await page.goto(`${url}/console/people?find=moor`);
+  for (const name of ["lena.moor@alpine.example", "Lutz Moor", "Moor Lisa"]) await page.getByRole("option", { name: new RegExp(name) }).waitFor();
+});
+
 test("take somebody out of a company, and take that back: the permissions are there again", async (t) => {
   await added(greta, "gone@alpine.example", ["Alpine Energy"]);
   const page = await open(t, { complaints: /ERR_FAILED|status of 403/ });

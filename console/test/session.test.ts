@@ -95,10 +95,13 @@ test("two-factor: on, by its code, by a recovery code, off", async (t) => {
   await dialog.getByLabel("Current password").fill(jonas.password);
   await dialog.getByRole("button", { name: "Turn on" }).click();
   const secret = await dialog.locator("code").innerText();
-  await dialog.getByLabel("Code").fill(codeOf(secret));
+  await dialog.getByRole("img", { name: "The secret as a QR code" }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.getAttribute("autocomplete") === "one-time-code"); // it can be typed at once
+  await page.keyboard.type(codeOf(secret));
   await accessible(page, "two-factor");
   await dialog.getByRole("button", { name: "Confirm" }).click();
   await dialog.getByText("Recovery codes").waitFor();
+  await page.waitForFunction(() => document.activeElement?.tagName === "PRE"); // and not outside of the dialog
   await accessible(page, "recovery-codes");
   const recovery = (await dialog.locator("pre").innerText()).trim().split("\n");
   assert.equal(recovery.length, 10);

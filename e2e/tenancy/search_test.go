@@ -33,6 +33,9 @@ func TestSearchBox(t *testing.T) {
 	for _, name := range []string{"Plumtree Gardens", "Plumtree", "The Plumtree Company", "Grüner Plumtree-Hof"} {
 		s.SQL(`INSERT INTO customers (parent_id, name, region_id) VALUES ($1, $2, 1)`, top, name)
 	}
+	for _, name := range []string{"Søren Łódź", "Đặng Çağrı", "Groß Straße"} {
+		s.SQL(`INSERT INTO customers (parent_id, name, region_id) VALUES ($1, $2, 1)`, top, name)
+	}
 	medlar := s.Number(`SELECT id FROM customers WHERE name = 'Medlar'`)
 	s.SQL(`INSERT INTO webhook_destinations (customer_id, url, name, secret) VALUES ($1, 'https://hooks.plum.example/in', 'Medlar hook', '')`, medlar)
 	for _, c := range []struct{ text, more, want string }{
@@ -44,6 +47,12 @@ func TestSearchBox(t *testing.T) {
 		{"Plumtrae", "&first=1", "customer:Grüner Plumtree-Hof"},
 		{"Plumtree Gradens", "", "customer:Plumtree Gardens"},
 		{"Plumtree Grdaens", "", ""},
+		{"soren", "", "customer:Søren Łódź"},
+		{"Sören Lodz", "", "customer:Søren Łódź"},
+		{"sorem", "", "customer:Søren Łódź"},
+		{"dang cagri", "", "customer:Đặng Çağrı"},
+		{"gross", "", "customer:Groß Straße"},
+		{"STRASSE GROß", "", "customer:Groß Straße"},
 		{"zoe@medlar.example", "", "user:Zoe Medlar<zoe@medlar.example>"},
 		{"zoe@medlra.example", "", "user:Zoe Medlar<zoe@medlar.example>"},
 		{"medlar", "", "customer:Medlar, webhookDestination:Medlar hook, user:Bob Medlar<bob@medlar.example>, user:Zoe Medlar<zoe@medlar.example>"},

@@ -1,5 +1,5 @@
 // Package words tells the words of names, and which words are looked for by a text: as they stand, the last one as a beginning,
-// or one of them within one edit. PostgreSQL has the same of names by its functions folded and words_of.
+// or one of them within one edit. PostgreSQL has the same of names by its functions plain and words_of.
 package words
 
 import (
@@ -43,12 +43,22 @@ func Folded(text string) string {
 // Of gives the words of a text.
 func Of(text string) []string { return strings.FieldsFunc(Folded(text), separates) }
 
+// spellings are what people write for Latin letters that are no letter of a to z with an accent, as PostgreSQL's function plain has it.
+var spellings = strings.NewReplacer("ø", "o", "ł", "l", "đ", "d", "ð", "d", "ħ", "h", "ŧ", "t", "ı", "i", "ŋ", "n", "ĸ", "q", "ə", "e", "ɛ", "e", "ɔ", "o",
+	"ɓ", "b", "ɗ", "d", "ƙ", "k", "ƴ", "y", "ǥ", "g", "ß", "ss", "æ", "ae", "œ", "oe", "þ", "th")
+
+// Plain is a name without regard to case and accents, and with the letters of a to z that people write for others.
+func Plain(name string) string { return spellings.Replace(Folded(name)) }
+
+// OfName gives the words of a name.
+func OfName(name string) []string { return strings.FieldsFunc(Plain(name), separates) }
+
 // Sought are the words that a text looks for.
 type Sought []string
 
 // Parse gives the words that a text looks for; none where it has no letter and no digit.
 func Parse(text string) Sought {
-	list := Of(text)
+	list := OfName(text)
 	list = list[:min(len(list), most)]
 	for i, w := range list {
 		if runes := []rune(w); len(runes) > mostLetters {
@@ -89,7 +99,7 @@ func terms(mark string, list []string) []string {
 	return quoted
 }
 
-// Patterns are regular expressions, each of which the folded name has to match, as it does for Queries.
+// Patterns are regular expressions, each of which the plain name has to match, as it does for Queries.
 func (s Sought) Patterns() []string {
 	list := whole(s)
 	list[len(list)-1] = begin + s[len(s)-1]
@@ -132,7 +142,7 @@ func (s Sought) Nears() []Near {
 // Others are tsqueries, all of which names fit that have all the other words, with mark before each.
 func (n Near) Others(mark string) []string { return terms(mark, n.others) }
 
-// Patterns are regular expressions, each of which the folded name has to match.
+// Patterns are regular expressions, each of which the plain name has to match.
 func (n Near) Patterns() []string {
 	letter := "[" + string(n.alphabet()) + "]"
 	var edits []string

@@ -29,6 +29,7 @@ export function Billing() {
       <Stack>
         <Problem error={error} again={again} />
         {!company && !error && <Skeleton height={300} />}
+        {company && <Text size="sm" c="dimmed">{text.companies.billingHint(company.name)}</Text>}
         {company && !billing && <Text size="sm" c="dimmed">{text.companies.billingNone}</Text>}
         {company && me.can("billing.write") && <Form key={company.id} customerId={company.id} billing={billing ?? null} />}
         {billing && !me.can("billing.write") && <Facts of={fields.map((name) => [text.companies[name], billing[name]])} />}

@@ -5,6 +5,7 @@ import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { FindBox } from "../ui/FindBox";
+import { MoreLinks } from "../ui/MoreLinks";
 import { PageHead } from "../ui/Page";
 import { Found } from "./Found";
 import { MayGrow } from "./companies.gql";
@@ -32,6 +33,7 @@ export function Companies() {
     <div className="split">
       <div className="list">
         <PageHead title={text.companies.title}>
+          {me.can("company.write") && <MoreLinks of={[{ to: "/companies/deleted", label: text.ui.recentlyDeleted }]} />}
           {me.can("company.create") && <NewCompany below={companyId ?? String(me.customer.databaseId)} />}
         </PageHead>
         <FindBox label={text.companies.filter} value={find} change={(find) => navigate({ to: ".", search: { find }, replace: true })} />

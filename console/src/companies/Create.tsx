@@ -49,6 +49,9 @@ export function Create() {
     checked: form[name],
     onChange: ({ currentTarget: { checked } }: { currentTarget: HTMLInputElement }) => setForm({ ...form, [name]: checked }),
   });
+  if (room?.customer?.effectiveStatus === "DELETED") {
+    return <SidePanel title={text.companies.create} close={close}><Text size="sm">{text.companies.noneBelowDeleted(room.customer.name)}</Text></SidePanel>;
+  }
   return (
     <SidePanel title={text.companies.create} close={close}>
       <form onSubmit={submit.onSubmit} noValidate>

@@ -39,6 +39,8 @@ function Shown({ company }: { company: Whole }) {
   const { data: own } = useAsk(MayGrow, { id: me.customer.id });
   const { totalCount, totalCountCapped } = company.children;
   const id = String(company.databaseId);
+  // What is to be erased stays as it is.
+  const deleted = company.effectiveStatus === "DELETED";
   return (
     <>
       <Way company={company} />
@@ -58,7 +60,7 @@ function Shown({ company }: { company: Whole }) {
         {me.can("agent.read") && (
           <Button component={Link} to={`/agents?company=${id}`} variant="default" leftSection={<IconRobot size={16} aria-hidden />}>{text.companies.showAgents}</Button>
         )}
-        {me.can("company.create") && own?.customer?.effectiveCanAddCustomers && (
+        {me.can("company.create") && !deleted && own?.customer?.effectiveCanAddCustomers && (
           <Button component={Link} to={`/companies/${id}/new`} variant="default" leftSection={<IconPlus size={16} aria-hidden />}>{text.companies.create}</Button>
         )}
         <Button component={Link} to={`/companies/${id}/usage`} variant="default" leftSection={<IconGauge size={16} aria-hidden />}>{text.companies.usage}</Button>
@@ -67,8 +69,8 @@ function Shown({ company }: { company: Whole }) {
         )}
       </Group>
       {me.can("company.write") && company.databaseId !== me.customer.databaseId && <Fate company={company} />}
-      {me.can("permission.read") && <Applications company={company} />}
-      {me.can("company.write") ? <Settings company={company} /> : <Flags company={company} />}
+      {me.can("permission.read") && !deleted && <Applications company={company} />}
+      {me.can("company.write") && !deleted ? <Settings company={company} /> : <Flags company={company} />}
     </>
   );
 }

@@ -141,7 +141,7 @@ function Delete({ company: { id, name }, close }: Asked) {
           <Problem error={error ?? submit.error} again={error && again} />
           <Text size="sm" fw={600}>{text.companies.deleteLost}</Text>
           <Stock usage={data?.customer?.usage} />
-          <TextInput label={text.companies.deleteType(name)} value={typed} autoComplete="off" onChange={(event) => setTyped(event.currentTarget.value)} />
+          <TextInput label={text.companies.deleteType(name)} value={typed} autoComplete="off" data-autofocus onChange={(event) => setTyped(event.currentTarget.value)} />
           <Group>
             <Button type="submit" color="red.9" loading={submit.busy} disabled={typed.trim() !== name}>{text.companies.delete}</Button>
             <Button variant="default" onClick={close}>{text.ui.cancel}</Button>

@@ -7,6 +7,7 @@ export const companies: Area = {
   places: [
     { to: ({ customer }) => `/companies/${customer.databaseId}`, label: (text) => text.companies.settings, part: (text) => text.companies.own, needs: "company.read" },
     { to: ({ customer }) => `/companies/${customer.databaseId}/new`, label: (text) => text.companies.create, part: (text) => text.companies.title, needs: "company.create" },
+    { to: "/companies/deleted", label: (text) => text.ui.recentlyDeleted, part: (text) => text.companies.title, needs: "company.write" },
     { to: ({ customer }) => `/companies/${customer.databaseId}/usage`, label: (text) => text.companies.usage, part: (text) => text.companies.own, needs: "company.read" },
     { to: ({ customer }) => `/companies/${customer.databaseId}/billing`, label: (text) => text.companies.billing, part: (text) => text.companies.own, needs: "billing.read" },
   ],

@@ -27,6 +27,13 @@ const create = createRoute({
   component: lazyRouteComponent(() => import("./Create"), "Create"),
 });
 
+const deleted = createRoute({
+  getParentRoute: () => list,
+  path: "/deleted",
+  staticData: { needs: "company.write" },
+  component: lazyRouteComponent(() => import("./DeletedCompanies"), "DeletedCompanies"),
+});
+
 const usage = createRoute({
   getParentRoute: () => list,
   path: "/$companyId/usage",
@@ -49,4 +56,4 @@ const move = createRoute({
   component: lazyRouteComponent(() => import("./Move"), "Move"),
 });
 
-export const companyRoutes = list.addChildren([one, create, usage, billing, move]);
+export const companyRoutes = list.addChildren([one, create, deleted, usage, billing, move]);

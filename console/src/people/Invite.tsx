@@ -33,7 +33,7 @@ export function Invite() {
   const submit = useSubmit(async () => {
     const refused = await invite(customerId, people, gifts.gifts);
     // Those who were refused stay, to be mended.
-    setLines(refused.map(({ firstName, lastName, email }) => [firstName, lastName, `<${email}>`].filter(Boolean).join(" ")).join("\n"));
+    setLines(refused.map(({ firstName, lastName, email }) => firstName ?? lastName ? [firstName, lastName, `<${email}>`].filter(Boolean).join(" ") : email).join("\n"));
     who.current?.focus({ preventScroll: true }); // the button rests until there is somebody else
   });
   const again = useSubmit(giveAgain);

@@ -1,10 +1,11 @@
-import { Anchor, Button, Code, Group, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Anchor, Button, Center, Code, Group, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
 import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
+import { QrCode } from "../ui/QrCode";
 import { useSubmit } from "../ui/useSubmit";
 import { CurrentPassword } from "./CurrentPassword";
 import { RecoveryCodes } from "./RecoveryCodes";
@@ -59,10 +60,11 @@ function TurnOn({ done }: { done: () => void }) {
       <form onSubmit={check.onSubmit}>
         <Stack>
           <Text size="sm">{text.session.enterSecret}</Text>
+          <Center><QrCode of={enrolment.uri} label={text.session.qrCode} /></Center>
           <Group wrap="nowrap"><Code>{enrolment.secret}</Code><CopyText value={enrolment.secret} /></Group>
           <Anchor href={enrolment.uri} size="sm">{text.session.openAuthenticator}</Anchor>
           <TextInput
-            label={text.session.code} autoComplete="one-time-code" inputMode="numeric" required withAsterisk={false} error={check.fault("code")}
+            label={text.session.code} autoComplete="one-time-code" inputMode="numeric" required withAsterisk={false} autoFocus error={check.fault("code")}
             value={code} onChange={(event) => setCode(event.currentTarget.value)}
           />
           <Problem error={check.rest("code")} />

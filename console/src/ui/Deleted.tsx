@@ -11,7 +11,9 @@ import { When } from "./When";
 export interface DeletedRow {
   id: string;
   name: string;
-  deletedAt: string;
+  /** Where it was, where that is not clear from the list. */
+  place?: string;
+  deletedAt?: string;
   restorableUntil: string;
 }
 
@@ -38,7 +40,7 @@ export function Deleted({ label, rows, error, again, restore }: DeletedProps) {
 }
 
 /** One that was deleted. Where its name was given again meanwhile, it asks for another one. */
-function Row({ row: { id, name, deletedAt, restorableUntil }, restore }: { row: DeletedRow; restore: DeletedProps["restore"] }) {
+function Row({ row: { id, name, place, deletedAt, restorableUntil }, restore }: { row: DeletedRow; restore: DeletedProps["restore"] }) {
   const { text } = useText();
   const { say } = useNotices();
   const [other, setOther] = useState<string>();
@@ -53,7 +55,8 @@ function Row({ row: { id, name, deletedAt, restorableUntil }, restore }: { row: 
         <Group justify="space-between" wrap="nowrap" align="start">
           <div>
             <Text style={{ overflowWrap: "anywhere" }}>{name}</Text>
-            <Text size="sm" c="dimmed">{text.ui.deletedAt} <When at={deletedAt} />, {text.ui.restorableUntil} <When at={restorableUntil} /></Text>
+            {place && <Text size="sm" c="dimmed" style={{ overflowWrap: "anywhere" }}>{place}</Text>}
+            <Text size="sm" c="dimmed">{text.ui.deletedAt}{deletedAt && <> <When at={deletedAt} /></>}, {text.ui.restorableUntil} <When at={restorableUntil} /></Text>
           </div>
           <Button type="submit" size="xs" variant="default" loading={submit.busy} aria-label={text.ui.bringBackOf(name)} style={{ flex: "none" }}>{text.ui.bringBack}</Button>
         </Group>

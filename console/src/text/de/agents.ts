@@ -98,14 +98,13 @@ export const agents: Text["agents"] = {
   removed: (name) => `${name} ist entfernt`,
   faulty: "etwas stimmt nicht",
   faults: (count) => (count === 1 ? "Ein Fehler steht der Veröffentlichung im Weg" : `${count} Fehler stehen der Veröffentlichung im Weg`),
-  toDiagram: "Zum Diagramm",
   fields: {
     id: "Id", type: "Was er tut", when: "Nur wenn", values: "Werte", contextId: "Kontext", contextExpression: "Id des Kontexts", searchPrompt: "Wonach gesucht wird",
     topN: "Höchstens", scoreThreshold: "Mindestähnlichkeit", minRelevance: "Mindestrelevanz", asks: "Was gefragt wird", prompt: "Frage", system: "Anweisungen", messages: "Nachrichten", model: "Modell",
     url: "Adresse", method: "Methode", headers: "Header", body: "Inhalt", anyStatus: "Bei jedem Status weitermachen", message: "Meldung", code: "Code",
   },
   hints: {
-    when: "Ein Ausdruck. Ist er falsch, wird der Schritt übergangen und gibt null.",
+    when: "Ein Ausdruck, etwa {{ steps.answer.nothingFound }}. Ist er falsch, wird der Schritt übergangen und gibt null.",
     topN: "1 bis 100 Stellen.",
     scoreThreshold: "0 bis 1.",
     minRelevance: "0 bis 1: Bei 0,5 antwortet etwa jede zweite Stelle.",
@@ -196,6 +195,7 @@ export const agents: Text["agents"] = {
   resultOf: (step) => `Ergebnis von ${step}`,
   passedOver: "übergangen",
   underWay: "läuft gerade",
+  soFar: (seconds) => `seit ${seconds} s`,
   toCome: "kommt noch",
   told: "Webhooks, die davon erfahren haben",
   toldNobody: "Kein Ziel hat davon erfahren.",

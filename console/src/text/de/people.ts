@@ -17,7 +17,7 @@ export const people: Text["people"] = {
   invite: "Personen einladen",
   inviteInto: (company) => `In ${company}`,
   inviteWho: "Wen",
-  inviteHint: "Je Zeile eine Person: eine Adresse, davor oder dahinter der Name, wenn Sie ihn kennen. Bis zu 200.",
+  inviteHint: "Je Zeile eine Person: eine Adresse, davor oder dahinter der Name, wenn Sie ihn kennen. Oder wie ein Mailprogramm sie schreibt, mit Kommas dazwischen. Bis zu 200.",
   inviteExample: "Ada Lovelace <ada@example.com>",
   inviteButton: (count) => (count === 1 ? "1 Person einladen" : count === 0 ? "Einladen" : `${count} Personen einladen`),
   inviteBad: (lines) => `Keine Adresse in Zeile ${lines}`,

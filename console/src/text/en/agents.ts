@@ -97,14 +97,13 @@ export const agents = {
   removed: (name: string) => `${name} is removed`,
   faulty: "something is wrong",
   faults: (count: number) => (count === 1 ? "One thing keeps it from being published" : `${count} things keep it from being published`),
-  toDiagram: "To the diagram",
   fields: {
     id: "Id", type: "What it does", when: "Only when", values: "Values", contextId: "Context", contextExpression: "Id of the context", searchPrompt: "What to look for",
     topN: "At most", scoreThreshold: "Least similarity", minRelevance: "Least relevance", asks: "What is asked", prompt: "Question", system: "Instructions", messages: "Messages", model: "Model",
     url: "Address", method: "Method", headers: "Headers", body: "Body", anyStatus: "Go on with any status", message: "Message", code: "Code",
   },
   hints: {
-    when: "An expression. Where it is false, the step is passed over, and gives null.",
+    when: "An expression, such as {{ steps.answer.nothingFound }}. Where it is false, the step is passed over, and gives null.",
     topN: "1 to 100 passages.",
     scoreThreshold: "0 to 1.",
     minRelevance: "0 to 1: at 0.5 about every second passage answers.",
@@ -195,6 +194,7 @@ export const agents = {
   resultOf: (step: string) => `What ${step} gave`,
   passedOver: "passed over",
   underWay: "under way",
+  soFar: (seconds: string) => `for ${seconds} s`,
   toCome: "to come",
   told: "Webhooks that were told",
   toldNobody: "No destination was told of it.",

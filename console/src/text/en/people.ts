@@ -16,7 +16,7 @@ export const people = {
   invite: "Invite people",
   inviteInto: (company: string) => `Into ${company}`,
   inviteWho: "Who",
-  inviteHint: "One person a line: an address, with the name before or behind it if you know it. Up to 200.",
+  inviteHint: "One person a line: an address, with the name before or behind it if you know it. Or as a mail program writes them, with commas between. Up to 200.",
   inviteExample: "Ada Lovelace <ada@example.com>",
   inviteButton: (count: number) => (count === 1 ? "Invite 1 person" : count === 0 ? "Invite" : `Invite ${count} people`),
   inviteBad: (lines: string) => `There is no address in line ${lines}`,

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BPNO0k1l.js";import{i as t}from"./keys.gql-DqE7Swm2.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,0 +1,13 @@
+-- +canopy compatible
+-- +goose NO TRANSACTION
+-- The words of the names of people are indexed anew, with the plain ones. Nobody waits for that: it is this that waits for whoever is at work on them, and so as long as they take.
+
+-- +goose Up
+DROP INDEX CONCURRENTLY IF EXISTS member_names_words_ccnew;
+DROP INDEX CONCURRENTLY IF EXISTS member_names_words_ccold;
+SET lock_timeout = 0;
+REINDEX INDEX CONCURRENTLY member_names_words;
+RESET lock_timeout;
+
+-- +goose Down
+SELECT 1;
