@@ -14,6 +14,8 @@ test("what an event and its fields mean", async (t) => {
   await page.goto(`${url}/console/audit`);
   await page.getByRole("listbox", { name: "Protokoll" }).getByRole("option", { name: /user\.signedIn/ }).first().click();
   await page.getByText("Jemand meldet sich an: mit Passwort, Passkey oder bei einem Anmeldedienst.").waitFor();
+  await page.getByRole("region", { name: "Näheres" }).waitFor();
+  assert.equal(await page.getByText("nachher:").count(), 0);
 });
 
 test("dates are written as the browser's country does", async (t) => {
