@@ -4,16 +4,35 @@ import type { CanopyError } from "canopy-client";
 import { useEffect, useRef } from "react";
 import { type Text as Words, useText } from "../text";
 
+const every = 10_000; // ms
 const number = /\d+(\.\d+)?/g;
 
+interface ProblemProps {
+  error: CanopyError | undefined;
+  again?: (() => void) | undefined;
+  /** Tries again once the platform can be reached, too. */
+  byItself?: boolean;
+}
+
 /** Says what went wrong, in words that help, and lets the person try again where that may do. */
-export function Problem({ error, again }: { error: CanopyError | undefined; again?: (() => void) | undefined }) {
+export function Problem({ error, again, byItself = true }: ProblemProps) {
   const { text } = useText();
   const shown = useRef<HTMLDivElement>(null);
   // What went wrong is seen, also where the button stands far from it.
   useEffect(() => shown.current?.scrollIntoView({ block: "nearest" }), [error]);
+  // What could not be read comes by itself once the platform is there again.
+  const comes = error?.code === "UNREACHABLE" && byItself ? again : undefined;
+  useEffect(() => {
+    if (!comes) return;
+    const timer = setInterval(comes, every);
+    addEventListener("online", comes);
+    return () => {
+      clearInterval(timer);
+      removeEventListener("online", comes);
+    };
+  }, [comes]);
   if (!error) return null;
-  const why = whyOf(error, text);
+  const why = comes ? text.problems.comesBack : whyOf(error, text);
   return (
     <Alert ref={shown} color="red" icon={<IconAlertTriangle aria-hidden />} role="alert" title={titleOf(error, text)}>
       <Text size="sm">{why ?? sentence(error.message)}</Text>
