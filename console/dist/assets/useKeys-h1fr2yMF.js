@@ -1,1 +1,0 @@
-import{n as e}from"./pages-KJyz8Sk4.js";import{i as t}from"./keys.gql-6qT7XRpm.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
