@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Cs-YiA-9.js";import{i as t}from"./keys.gql-De_EEmMp.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
