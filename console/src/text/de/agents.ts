@@ -195,6 +195,7 @@ export const agents: Text["agents"] = {
   resultOf: (step) => `Ergebnis von ${step}`,
   passedOver: "übergangen",
   underWay: "läuft gerade",
+  soFar: (seconds) => `seit ${seconds} s`,
   toCome: "kommt noch",
   told: "Webhooks, die davon erfahren haben",
   toldNobody: "Kein Ziel hat davon erfahren.",

@@ -194,6 +194,7 @@ export const agents = {
   resultOf: (step: string) => `What ${step} gave`,
   passedOver: "passed over",
   underWay: "under way",
+  soFar: (seconds: string) => `for ${seconds} s`,
   toCome: "to come",
   told: "Webhooks that were told",
   toldNobody: "No destination was told of it.",

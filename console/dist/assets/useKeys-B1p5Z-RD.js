@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Dhmnc-sW.js";import{i as t}from"./keys.gql-9OnDAkMI.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
