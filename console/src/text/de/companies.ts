@@ -93,6 +93,8 @@ export const companies: Text["companies"] = {
     there: (name, place) => `${name} ist schon unter ${place}.`,
     inactive: (_, place) => `${place} ist ausgesetzt oder gelöscht, oder ein Unternehmen darüber ist es.`,
   },
+  moveBeyond: (who) => `Dorthin können Sie es nicht verschieben: ${who}, würde es erreichen, und diese Rolle können Sie nicht geben. Fragen Sie einen Inhaber über beiden Plätzen.`,
+  moveFull: (place, what) => `Unter ${place} passt es nicht. Schaffen Sie dort Platz, oder lassen Sie die Grenze anheben: ${what}.`,
   moveAlong: (count, shown) => (count === 1 ? "1 Unternehmen darunter geht mit." : `${shown} Unternehmen darunter gehen mit.`),
   moveMayCreate: "Dort darf es Unternehmen anlegen, heute nicht.",
   moveMayNotCreate: (by) => `Heute darf es Unternehmen anlegen, dort nicht${by ? `: ${by} lässt das denen darunter nicht` : ""}.`,

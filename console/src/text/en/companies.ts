@@ -92,6 +92,8 @@ export const companies = {
     there: (name: string, place: string) => `${name} is below ${place} already.`,
     inactive: (_: string, place: string) => `${place} is suspended or deleted, or a company above it is.`,
   },
+  moveBeyond: (who: string) => `You can’t move it there: ${who}, would reach it, and you can’t give that role. Ask an owner above both places.`,
+  moveFull: (place: string, what: string) => `It does not fit below ${place}. Make room there, or have the limit raised: ${what}.`,
   moveAlong: (count: number, shown: string) => (count === 1 ? "1 company below it moves along." : `${shown} companies below it move along.`),
   moveMayCreate: "It may create companies there; today it may not.",
   moveMayNotCreate: (by: string | undefined) => `It may create companies today, and not there${by ? `: ${by} does not let those below it` : ""}.`,

@@ -1,0 +1,1 @@
+import{n as e}from"./pages-2KDH5D0x.js";import{i as t}from"./keys.gql-CnBk12OC.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

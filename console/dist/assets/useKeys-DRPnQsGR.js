@@ -1,1 +1,0 @@
-import{n as e}from"./pages-nwZipUTV.js";import{i as t}from"./keys.gql-C1OZ5EI2.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
