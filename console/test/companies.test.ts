@@ -81,6 +81,11 @@ test("a new company: what there is of what may be above it, and what a flag does
   const limits = panel.getByRole("list", { name: "Limits and use" });
   await limits.getByText(/^People: \d+ of 50$/).waitFor();
   await limits.getByText("Agents: 0 of 0, full").waitFor();
+  // What is far from being reached does not stand before the name.
+  const far = panel.getByText(/^Chunks: 0 of /);
+  assert.equal(await far.isVisible(), false);
+  await panel.getByText("Other limits").click();
+  await far.waitFor();
   const flag = panel.getByRole("switch", { name: "May create companies below it" });
   await flag.press(" ");
   await panel.getByText("can create companies right below it.").waitFor();
