@@ -84,7 +84,7 @@ var notExported = map[string]string{
 	"documents.error": "work under way", "documents.warnings": "of the chunks", "documents.faults": "work under way", "documents.handed_out": "work under way", "documents.model": "of the chunks",
 	"documents.overlap": "of the chunks", "documents.packed": "of the chunks", "documents.progress": "work under way", "documents.reader": "of the chunks",
 	"documents.revision": "work under way", "documents.started_at": "work under way",
-	"runs.api_key_id": "of who has begun it, and that is told", "runs.due_at": "work under way", "runs.suspended_at": "work under way",
+	"runs.api_key_id": "of who has begun it, and that is told", "runs.due_at": "work under way", "runs.suspended_at": "work under way", "runs.step": "work under way",
 	"secrets.value": "a secret", "identity_providers.client_secret": "a secret",
 	"webhook_deliveries.http_status": "of the last attempt", "webhook_deliveries.lost": "told as status",
 	"webhook_deliveries.log": "of the attempts", "webhook_deliveries.test": "of the attempts",

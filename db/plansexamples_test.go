@@ -566,6 +566,7 @@ var examples = map[query]example{
 	qClaimRun:         few(201, 0, 60),
 	qRenewRun:         few(201, 0, 60),
 	qStepDone:         few(201, 0, 60),
+	qSetCurrentStep:   few(201, 0, `{"position":0}`),
 	qInsertRunStep:    few(201, 5, "s", "http", nil, nil, nil, "2020-01-01", 1),
 	qRunLogs:          few(299),
 	qReleaseRun:       few(201, 0),

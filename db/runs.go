@@ -38,6 +38,8 @@ type Run struct {
 	Input      json.RawMessage  `db:"input"`
 	Output     *json.RawMessage `db:"output"`
 	Error      *json.RawMessage `db:"error"`
+	// Step is the CurrentStep that the run is at, once it takes long.
+	Step *json.RawMessage `db:"step,joined"`
 
 	siblings
 }
@@ -56,6 +58,24 @@ type RunStep struct {
 	Error      *json.RawMessage `db:"error"`
 	StartedAt  time.Time        `db:"started_at"`
 	DurationMs float64          `db:"duration_ms"`
+}
+
+// CurrentStep is the step that a run is at.
+type CurrentStep struct {
+	Position  int             `json:"position"`
+	StepID    string          `json:"id"`
+	Type      string          `json:"type"`
+	StartedAt time.Time       `json:"startedAt"`
+	Input     json.RawMessage `json:"input,omitempty"`
+}
+
+// CurrentStep is the step that the run is at, as it was told when it had taken a while; nil where it was not.
+func (r *Run) CurrentStep() (*CurrentStep, error) {
+	if r.Step == nil || r.Status != RunRunning {
+		return nil, nil
+	}
+	step := &CurrentStep{}
+	return step, json.Unmarshal(*r.Step, step)
 }
 
 // OutputJSON is what the run gave, nil before it has finished.
@@ -80,7 +100,9 @@ var joinRunnable = joinByID("agents", "g", "t.agent_id") + joinByID("accounts", 
 	`WHERE ` + unindexed("g.deleted_at IS NULL") + ` AND g.enabled AND g.published_id IS NOT NULL AND ` + withinScope
 
 var (
-	runColumns     = columns[Run]("r") + `, a.customer_id`
+	// A step that is done is not the one at hand, whoever has forgotten to say so.
+	runColumns = columns[Run]("r") + `, a.customer_id,
+		CASE WHEN r.step IS NOT NULL AND (r.step->>'position')::integer = (SELECT count(*) FROM run_steps WHERE run_id = r.id) THEN r.step END AS step`
 	runStepColumns = columns[RunStep]("s")
 )
 
@@ -103,7 +125,7 @@ var (
 		SELECT ` + columns[Run]("m") + `, t.customer_id,` + toldColumns + makingTold)
 	qRunSteps = prepare(`SELECT ` + runStepColumns + ` FROM run_steps s WHERE s.run_id = ANY($1) ORDER BY s.run_id, s.position`)
 	qEndRun   = prepare(`
-		UPDATE runs SET status = $2, output = $3, error = $4, finished_at = now() WHERE id = $1 AND ` + unindexed("status = 'running'") + ` RETURNING finished_at`)
+		UPDATE runs SET status = $2, output = $3, error = $4, step = NULL, finished_at = now() WHERE id = $1 AND ` + unindexed("status = 'running'") + ` RETURNING finished_at`)
 )
 
 var (

@@ -39,7 +39,7 @@ var (
 	// over is none of the run's own. A branch's runs go by id: those whose leases ran out while the queue still has them stay the first ones.
 	runsWork = work{
 		table: "runs", open: "status = 'running'", handedOut: "true", due: "due_at", first: "id", size: "id", window: "1", count: "claim",
-		owner: "account_id", lineage: lineageOfAccount("{owner}"), stopped: ", suspended_at = COALESCE(suspended_at, now())",
+		owner: "account_id", lineage: lineageOfAccount("{owner}"), stopped: ", step = NULL, suspended_at = COALESCE(suspended_at, now())",
 	}
 	qLeaseRuns    = runsWork.leased()
 	suspendedRuns = suspension{runsWork.setAside(), runsWork.takeBack()}
@@ -48,7 +48,7 @@ var (
 		UPDATE runs r SET due_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, claim)
 		WHERE r.id = ANY($1) AND r.id = d.id AND r.claim = d.claim AND ` + unindexed("r.status = 'running'"))
 	qClaimRun = prepare(`
-		UPDATE runs r SET claim = r.claim + 1, interruptions = CASE WHEN r.claim > 0 THEN r.interruptions + 1 ELSE 0 END,
+		UPDATE runs r SET claim = r.claim + 1, step = NULL, interruptions = CASE WHEN r.claim > 0 THEN r.interruptions + 1 ELSE 0 END,
 			started_at = COALESCE(r.started_at + COALESCE(now() - r.suspended_at, '0'), now()), suspended_at = NULL, due_at = now() + $3 * interval '1 second'
 		FROM accounts a, agent_revisions v
 		WHERE r.id = $1 AND r.claim = $2 AND ` + unindexed("r.status = 'running'") + ` AND a.id = r.account_id AND v.id = r.revision_id
@@ -58,14 +58,15 @@ var (
 		UPDATE runs SET due_at = now() + $3 * interval '1 second' WHERE ` + heldRun)
 	// A finished step belongs to the claim under which it is written, and clears the interruptions.
 	qStepDone = prepare(`
-		UPDATE runs SET interruptions = 0, due_at = now() + $3 * interval '1 second' WHERE ` + heldRun + `
+		UPDATE runs SET interruptions = 0, step = NULL, due_at = now() + $3 * interval '1 second' WHERE ` + heldRun + `
 		RETURNING ` + inactive(lineageOfAccount("account_id")) + ` AS suspended`)
 	qInsertRunStep = prepare(`
 		INSERT INTO run_steps (run_id, position, step_id, type, input, result, error, started_at, duration_ms)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`)
-	qRunLogs    = prepare(`SELECT result, error FROM run_steps WHERE run_id = $1 ORDER BY position`)
-	qReleaseRun = prepare(`UPDATE runs SET due_at = now(), interruptions = interruptions - 1 WHERE ` + heldRun)
-	qHoldRun    = prepare(`SELECT id FROM runs WHERE ` + heldRun + ` FOR UPDATE`)
+	qSetCurrentStep = prepare(`UPDATE runs SET step = $3 WHERE ` + heldRun)
+	qRunLogs        = prepare(`SELECT result, error FROM run_steps WHERE run_id = $1 ORDER BY position`)
+	qReleaseRun     = prepare(`UPDATE runs SET due_at = now(), step = NULL, interruptions = interruptions - 1 WHERE ` + heldRun)
+	qHoldRun        = prepare(`SELECT id FROM runs WHERE ` + heldRun + ` FOR UPDATE`)
 	// A run that waits while others are executed waits for its turn.
 	qRunsUntouchedFor = prepare(`
 		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 FROM runs WHERE status = 'running' AND due_at <= now()
@@ -110,6 +111,15 @@ func (s *Store) AddRunStep(ctx context.Context, w *RunWork, step RunStep, lease 
 			rawArg(step.Input), rawArg(step.Result), rawArg(step.Error), step.StartedAt, step.DurationMs)
 	})
 	return suspended, err
+}
+
+// SetCurrentStep tells of the step that a run is at, until that is done or the run is another worker's; ErrNoRows when it is no longer this claim's.
+func (s *Store) SetCurrentStep(ctx context.Context, w *RunWork, step CurrentStep) error {
+	raw, err := json.Marshal(step)
+	if err != nil {
+		return err
+	}
+	return s.must(ctx, qSetCurrentStep, w.ID, w.Claim, raw)
 }
 
 // HoldRun holds a run's row until the transaction ends; ErrNoRows when it is no longer this claim's.

@@ -176,9 +176,13 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 		return false, nil
 	}
 	begun := time.Now()
+	at := r.begin(ctx, w, db.CurrentStep{Position: len(run.Results), StepID: next.ID, Type: string(next.Type), StartedAt: begun.Round(time.Microsecond)})
+	defer at.end()
+	run.Given = at.give
 	// What it asks of the platform takes turns with what callers of all branches ask.
 	stepping, span := telemetry.Begin(access.WithBranch(ctx, w.BranchID), "step "+string(next.Type), telemetry.Internal)
-	given, result, err := run.Step(stepping, r.tools.of(&w.Run))
+	result, err := run.Step(stepping, r.tools.of(&w.Run))
+	took := time.Since(begun)
 	span.End(err)
 	switch {
 	case ctx.Err() != nil:
@@ -188,11 +192,12 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 		// taken up again.
 		return false, problem.From(err)
 	}
+	done := at.end()
 	entry := db.RunStep{
-		Position: len(run.Results), StepID: next.ID, Type: string(next.Type), StartedAt: begun, DurationMs: milliseconds(time.Since(begun)),
+		Position: done.Position, StepID: done.StepID, Type: done.Type, StartedAt: done.StartedAt, DurationMs: milliseconds(took),
 	}
-	if given != nil {
-		entry.Input = (*json.RawMessage)(&given)
+	if done.Input != nil {
+		entry.Input = &done.Input
 	}
 	var failure *diagram.Error
 	switch {

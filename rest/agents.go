@@ -304,6 +304,6 @@ func (a *api) registerAgentLists() {
 		if err != nil {
 			return nil, err
 		}
-		return runAnswer(out.Run), nil
+		return runAnswer(out.Run)
 	})
 }

@@ -48,13 +48,45 @@ func listedRunOf(r *db.Run) ListedRun {
 // run is a run with what went into it and what came of it.
 type run struct {
 	ListedRun
-	Input  json.RawMessage `json:"input" doc:"The diagram's input: a JSON object"`
-	Output json.RawMessage `json:"output" doc:"The diagram's output: a JSON object; null unless the run has finished"`
-	Error  json.RawMessage `json:"error" doc:"Why the run has failed, as the errorData of GET /job/{job_id} tells it; null otherwise"`
+	Input       json.RawMessage `json:"input" doc:"The diagram's input: a JSON object"`
+	Output      json.RawMessage `json:"output" doc:"The diagram's output: a JSON object; null unless the run has finished"`
+	Error       json.RawMessage `json:"error" doc:"Why the run has failed, as the errorData of GET /job/{job_id} tells it; null otherwise"`
+	CurrentStep *currentStep    `json:"currentStep"`
 }
 
-func runAnswer(r *db.Run) *one[run] {
-	return &one[run]{run{ListedRun: listedRunOf(r), Input: r.Input, Output: orNull(r.OutputJSON()), Error: orNull(r.ErrorJSON())}}
+// TransformSchema documents that the step may be null, which needs the object spelled out.
+func (run) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	step := *r.SchemaFromRef(s.Properties["currentStep"].Ref)
+	step.Nullable = true
+	step.Description = "The step that is under way, once it has been for half a second; null before that, and when the run has ended"
+	s.Properties["currentStep"] = &step
+	return s
+}
+
+func runAnswer(r *db.Run) (*one[run], error) {
+	step, err := r.CurrentStep()
+	if err != nil {
+		return nil, err
+	}
+	return &one[run]{run{
+		ListedRun: listedRunOf(r), Input: r.Input, Output: orNull(r.OutputJSON()), Error: orNull(r.ErrorJSON()), CurrentStep: currentStepOf(step),
+	}}, nil
+}
+
+// currentStep is the step that a run is at.
+type currentStep struct {
+	Position  int             `json:"position" doc:"Counts the steps from 0 in the order of execution"`
+	StepID    string          `json:"stepId" doc:"The step's id in the diagram"`
+	Type      string          `json:"type" doc:"What kind of step it is"`
+	Input     json.RawMessage `json:"input" doc:"What the step was given, as GET /v1/runs/{jobKey}/steps tells it; null also while that is worked out"`
+	StartedAt time.Time       `json:"startedAt" doc:"When the step began; where its worker was lost, when it began anew"`
+}
+
+func currentStepOf(s *db.CurrentStep) *currentStep {
+	if s == nil {
+		return nil
+	}
+	return &currentStep{Position: s.Position, StepID: s.StepID, Type: s.Type, Input: orNull(s.Input), StartedAt: s.StartedAt.UTC()}
 }
 
 // orNull is a value that is null where there is none.
@@ -183,7 +215,7 @@ func (a *api) registerFollowing() {
 		if err != nil {
 			return nil, err
 		}
-		return runAnswer(row), nil
+		return runAnswer(row)
 	})
 	add(a, operation{
 		id: "listRunSteps", rule: rule.Run, method: http.MethodGet, path: runPath + "/steps", tag: tagRuns, errors: notFound,
@@ -200,7 +232,7 @@ func (a *api) registerFollowing() {
 		if err != nil {
 			return nil, err
 		}
-		return runAnswer(out.Run), nil
+		return runAnswer(out.Run)
 	})
 }
 

@@ -85,6 +85,7 @@ test("everything by keyboard: add, move, copy, remove and take back; JSON beside
   const steps = page.getByRole("region", { name: "Steps" });
   await steps.getByRole("button", { name: "first set" }).focus();
   await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement?.matches('[aria-label="Step"] input')); // its form is not many keys away
   await steps.getByRole("button", { name: "Move first down" }).press("Enter");
   await page.getByText(/does not run before/).first().waitFor();
   await steps.getByRole("button", { name: "Move first up" }).press("Enter");
@@ -187,6 +188,34 @@ test("connect two steps in the drawing; stay where something is not saved, or dr
   await page.getByRole("link", { name: "Changes" }).click();
   await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
   await dropped.waitFor({ state: "detached" }); // there is nothing left to put it into
+});
+
+test("no line of the drawing runs behind a part that it has nothing to do with", async (t) => {
+  const page = await open(t);
+  const { databaseId } = await made(greta, "Past others", {
+    steps: [{ id: "first", type: "set", values: { n: "{{ input.n }}" } }, { id: "second", type: "set", values: { n: "{{ steps.first.n }}", m: "{{ input.m }}" } }],
+    output: { first: "{{ steps.first.n }}", second: "{{ steps.second.n }}" },
+  });
+  await signIn(page, greta, `/console/agents/${databaseId}`);
+  await page.locator(".drawing .feeds").nth(4).waitFor({ state: "attached" });
+  const crossed = await page.evaluate(() => [...document.querySelectorAll<HTMLElement>(".drawing .feeds")].flatMap((line) => {
+    const [from, to] = line.dataset.id!.split("-");
+    const path = line.querySelector("path")!;
+    const parts = [...document.querySelectorAll<HTMLElement>(".drawing .react-flow__node")].filter(({ dataset: { id } }) => id !== from && id !== to).map((part) => part.getBoundingClientRect());
+    return Array.from({ length: 200 }, (_, at) => path.getPointAtLength((path.getTotalLength() * at) / 200).matrixTransform(path.getScreenCTM()!))
+      .filter(({ x, y }) => parts.some(({ left, right, top, bottom }) => x > left && x < right && y > top && y < bottom)).map(() => line.dataset.id);
+  }));
+  assert.deepEqual(crossed, []);
+  await accessible(page, "agent-lines");
+});
+
+test("what keeps an agent from being published leads to the step where it is", async (t) => {
+  const page = await open(t);
+  const steps = [{ id: "ok", type: "set", values: {} }, { id: "stop", type: "fail", message: "Not today", when: "steps.ok" }];
+  const { databaseId } = await made(greta, "With a fault", { steps, output: {} }, false);
+  await signIn(page, greta, `/console/agents/${databaseId}/changes`);
+  await page.getByRole("listitem").filter({ hasText: "must be true or false" }).getByRole("link", { name: "stop" }).click();
+  await page.getByRole("region", { name: "Step", exact: true }).getByRole("heading", { name: "stop" }).waitFor();
 });
 
 test("two people at once: who comes second is shown both, and chooses", async (t) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { graph } from "./made.js";
-import { accessible, ada, greta, open, signIn, url } from "./visit.js";
+import { accessible, ada, greta, jonas, open, signIn, url } from "./visit.js";
 
 async function at(page: Awaited<ReturnType<typeof open>>, name: string) {
   await page.getByRole("treeitem", { name, exact: true }).click();
@@ -163,14 +163,25 @@ test("what a move changes is worked out: who gains and loses it, rights to creat
   await changes.getByRole("row", { name: /^People/ }).getByText("does not fit").waitFor();
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the screen");
   await accessible(page, "move-telephone");
-  await page.getByRole("button", { name: "Move it" }).click();
-  await page.getByRole("alert").getByText("You are not allowed to do this").waitFor();
+  await page.getByText("It does not fit below Dune Retail. Make room there, or have the limit raised: People.").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Move it" }).isDisabled());
 
   // What changes there is not known while the platform is away.
   await page.route("**/graphql", (route) => (route.request().postData()?.includes("WhoReaches") ? route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"title":"Away","status":503}' }) : route.continue()));
   await page.reload();
   await changes.getByRole("button", { name: "Try again" }).first().waitFor();
   await page.unrouteAll({ behavior: "wait" });
+});
+
+test("an admin is not offered to bring a company below somebody's role that they can't give", async (t) => {
+  const { customers: { nodes } } = await graph<{ customers: { nodes: { id: string; databaseId: number; name: string }[] } }>(jonas, "{ customers(first: 100) { nodes { id databaseId name } } }", {});
+  const of = (name: string) => nodes.find((one) => one.name === name)!;
+  const page = await open(t);
+  await signIn(page, jonas, `/console/companies/${of("Alpine Solar").databaseId}/move?to=${of("Alpine Hydro").databaseId}`);
+  await page.getByText("You can’t move it there: Lukas Brunner, as Owner of Alpine Hydro, would reach it").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Move it" }).isDisabled());
+  await accessible(page, "move-beyond");
+  await assert.rejects(graph(jonas, "mutation($input: MoveCustomerInput!) { moveCustomer(input: $input) { customer { id } } }", { input: { id: of("Alpine Solar").id, parentId: of("Alpine Hydro").id } }));
 });
 
 test("limits and what is used of them; who may set them", async (t) => {

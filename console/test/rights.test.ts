@@ -29,6 +29,8 @@ test("who may do what and why; take a permission away, give another, turn it off
   await viewer.nth(before - 1).waitFor({ state: "detached" });
 
   await rights.getByRole("link", { name: "Give a permission" }).click();
+  await grant.getByText("It will allow").waitFor();
+  assert.equal(await grant.getByLabel("Role").locator("option:checked").innerText(), "Viewer"); // the least, until one chooses
   await grant.getByLabel("Role").selectOption({ label: "Member" });
   await grant.getByText("It will allow").waitFor();
   await accessible(page, "grant");

@@ -103,11 +103,14 @@ test("from a run to what webhooks were told of it, and back", async (t) => {
 
 test("a run under way is shown as it goes, and cancelled", async (t) => {
   const page = await open(t);
-  const slow = await made(ada, "Takes long", { steps: [{ id: "now", type: "set", values: { a: 1 } }, { id: "wait", type: "http", url: receivers.slow }], output: {} });
+  const slow = await made(ada, "Takes long", { steps: [{ id: "now", type: "set", values: { a: 1 } }, { id: "wait", type: "http", url: receivers.slow, headers: { "X-Of": "{{ steps.now.a }}" } }], output: {} });
   await signIn(page, ada, `/console/agents/${slow.databaseId}/test`);
   await page.getByRole("button", { name: "Run it" }).click();
   const run = page.getByRole("region", { name: "Run", exact: true });
   await run.getByText(/wait.*under way/).waitFor();
+  await run.getByRole("timer").waitFor(); // once it has taken a while, also what it was given is known
+  await run.getByText("What it was given").click();
+  assert.deepEqual(JSON.parse(await run.getByLabel("What wait was given").innerText()), { method: "GET", url: receivers.slow, headers: { "X-Of": "1" } });
   await accessible(page, "run-under-way");
   await run.getByRole("button", { name: "Cancel" }).click();
   await run.getByText("The run was cancelled", { exact: true }).waitFor();

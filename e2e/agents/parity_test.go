@@ -78,7 +78,7 @@ func compareRuns(t *testing.T, s *platform.Platform, token string) {
 func compareRun(t *testing.T, s *platform.Platform, token, key string) {
 	t.Helper()
 	shown := s.MustGQL(token, `query($k: String!) { run(jobKey: $k) { id: databaseId jobKey agent { databaseId account { customerId } } revision { databaseId }
-		status createdAt finishedAt input output error steps { position stepId type input result error startedAt durationMs } } }`, object{"k": key})["run"].(map[string]any)
+		status createdAt finishedAt input output error steps { position stepId type input result error startedAt durationMs } currentStep { position stepId type input startedAt } } }`, object{"k": key})["run"].(map[string]any)
 	shown["agentId"], shown["revisionId"] = platform.Member(t, shown, "agent.databaseId"), platform.Member(t, shown, "revision.databaseId")
 	shown["customerId"] = platform.Member(t, shown, "agent.account.customerId")
 	steps := shown["steps"]

@@ -88,7 +88,7 @@ func TestSecondShownDiagram(t *testing.T) {
 		world := &forecast{status: status}
 		run := &diagram.Run{Diagram: d, Input: []byte(`{"place":"St. Moritz"}`)}
 		for _, more := run.Next(); more; _, more = run.Next() {
-			_, result, err := run.Step(t.Context(), world)
+			result, err := run.Step(t.Context(), world)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,13 +43,16 @@ func grow(s *platform.Platform, parent int64, customers, users int) {
 	}
 }
 
-// growAgents gives an account so many published agents, each with a run of one step.
+// growAgents gives an account so many published agents, each with a run of one step, and one that is at its first.
 func growAgents(s *platform.Platform, account int64, agents int) {
 	s.SQL(`WITH a AS (INSERT INTO agents (account_id, name, draft) SELECT $1, 'Grown', '{}' FROM generate_series(1, $2) RETURNING id),
 			r AS (INSERT INTO agent_revisions (agent_id, number, diagram) SELECT id, 1, '{}' FROM a RETURNING id, agent_id),
 			x AS (INSERT INTO runs (job_key, agent_id, revision_id, account_id, input, status, finished_at)
 				SELECT gen_random_uuid(), agent_id, id, $1, '{}', 'finished', now() FROM r RETURNING id)
 		INSERT INTO run_steps (run_id, position, step_id, type, started_at, duration_ms) SELECT id, 0, 'a', 'set', now(), 1 FROM x`, account, agents)
+	s.SQL(`INSERT INTO runs (job_key, agent_id, revision_id, account_id, input, status, due_at, step)
+		SELECT gen_random_uuid(), agent_id, r.id, $1, '{}', 'running', now() + interval '1 day', '{"position": 0, "id": "a", "type": "set", "startedAt": "2026-01-01T00:00:00Z"}'
+		FROM agent_revisions r JOIN agents a ON a.id = r.agent_id WHERE a.account_id = $1`, account)
 	s.SQL(`UPDATE agents a SET published_id = r.id FROM agent_revisions r WHERE r.agent_id = a.id AND a.account_id = $1`, account)
 }
 

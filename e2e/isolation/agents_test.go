@@ -214,8 +214,8 @@ func (y *yard) graphRows() []graphRow {
 			variables: func(*ask) object { return object{"d": json.RawMessage(platform.Greeter)} },
 		},
 		{
-			fields: "Query.run Run.agent Run.revision Run.steps", variables: aRun, want: within,
-			query: `query($key: String!){ run(jobKey: $key) { input agent { name } revision { diagram } steps { stepId } } }`,
+			fields: "Query.run Run.agent Run.revision Run.steps Run.currentStep", variables: aRun, want: within,
+			query: `query($key: String!){ run(jobKey: $key) { input agent { name } revision { diagram } steps { stepId } currentStep { input } } }`,
 		},
 		found("runs", `jobKey input`), foundIn("runs", `jobKey input`),
 		{

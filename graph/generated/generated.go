@@ -2643,6 +2643,8 @@ type Run implements Node {
   revision: AgentRevision!
   "The steps that are done, in the order of execution."
   steps: [RunStep!]!
+  "The step that is under way, once it has been for half a second; null before that, and when the run has ended. One that is among ` + "`" + `steps` + "`" + ` is done."
+  currentStep: CurrentStep
 }
 
 "Which runs to list: those that fit every member that is given."
@@ -2725,6 +2727,20 @@ type RunStep {
   startedAt: DateTime!
   "How long the step took, in milliseconds."
   durationMs: Float!
+}
+
+"The step that a run is at."
+type CurrentStep {
+  "Place in the diagram, from 0."
+  position: Int!
+  "The step's id in the diagram."
+  stepId: String!
+  "set, search, ask, chat, http or fail."
+  type: String!
+  "What the step was given, as ` + "`" + `RunStep` + "`" + ` has it; null also while that is worked out."
+  input: JSON
+  "When the step began; where its worker was lost, when it began anew."
+  startedAt: DateTime!
 }
 
 # ---------------------------------------------------------------------------------------------
@@ -11738,6 +11754,26 @@ func (ec *executionContext) _CreateWebhookDestinationPayload_secret(ctx context.
 	return scalar.MarshalStringAt(&obj.Secret)
 }
 
+func (ec *executionContext) _CurrentStep_position(ctx context.Context, field graphql.CollectedField, obj *db.CurrentStep) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Position)
+}
+
+func (ec *executionContext) _CurrentStep_stepId(ctx context.Context, field graphql.CollectedField, obj *db.CurrentStep) (ret graphql.Marshaler) {
+	return scalar.MarshalStringAt(&obj.StepID)
+}
+
+func (ec *executionContext) _CurrentStep_type(ctx context.Context, field graphql.CollectedField, obj *db.CurrentStep) (ret graphql.Marshaler) {
+	return scalar.MarshalStringAt(&obj.Type)
+}
+
+func (ec *executionContext) _CurrentStep_input(ctx context.Context, field graphql.CollectedField, obj *db.CurrentStep) (ret graphql.Marshaler) {
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Input)
+}
+
+func (ec *executionContext) _CurrentStep_startedAt(ctx context.Context, field graphql.CollectedField, obj *db.CurrentStep) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.StartedAt)
+}
+
 func (ec *executionContext) _Customer_id(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return scalar.MarshalIDOf(obj)
 }
@@ -20715,6 +20751,24 @@ func (ec *executionContext) _Run_steps(ctx context.Context, field graphql.Collec
 		},
 		true,
 		true,
+	)
+}
+
+func (ec *executionContext) _Run_currentStep(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
+	return inorder.ResolveBare(
+		ctx,
+		ec.OperationContext,
+		field,
+		graphql.FieldContext{Object: "Run", Field: field, IsMethod: true, IsResolver: false},
+		func(ctx context.Context) (any, error) {
+			return obj.CurrentStep()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.CurrentStep) graphql.Marshaler {
+			return ec.marshalOCurrentStep2ᚖcanopyᚋdbᚐCurrentStep(ctx, selections, v)
+		},
+		true,
+		false,
 	)
 }
 
@@ -31708,6 +31762,59 @@ func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context
 	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
+var currentStepImplementors = []string{"CurrentStep"}
+
+// plainFieldsOfCurrentStep are read from the object alone, and can't fail.
+var plainFieldsOfCurrentStep = map[string]bool{"input": true, "position": true, "startedAt": true, "stepId": true, "type": true}
+
+func (ec *executionContext) _CurrentStep(ctx context.Context, sel ast.SelectionSet, obj *db.CurrentStep) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, currentStepImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfCurrentStep, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CurrentStep")
+		case "position":
+			out.Values[i] = ec._CurrentStep_position(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "stepId":
+			out.Values[i] = ec._CurrentStep_stepId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._CurrentStep_type(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "input":
+			out.Values[i] = ec._CurrentStep_input(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "startedAt":
+			out.Values[i] = ec._CurrentStep_startedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
+}
+
 var customerImplementors = []string{"Customer", "Node", "SearchResult"}
 
 // plainFieldsOfCustomer are read from the object alone, and can't fail.
@@ -36333,6 +36440,11 @@ func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj 
 		case "steps":
 			out.Values[i] = ec._Run_steps(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "currentStep":
+			out.Values[i] = ec._Run_currentStep(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -42615,6 +42727,13 @@ func (ec *executionContext) marshalOCreateWebhookDestinationPayload2ᚖcanopyᚋ
 		return graphql.Null
 	}
 	return ec._CreateWebhookDestinationPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCurrentStep2ᚖcanopyᚋdbᚐCurrentStep(ctx context.Context, sel ast.SelectionSet, v *db.CurrentStep) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CurrentStep(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx context.Context, sel ast.SelectionSet, v *db.Customer) graphql.Marshaler {

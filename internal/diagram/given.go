@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// give keeps what a step was given, before the step does anything with it: so it is known also where that takes too long.
+// give tells what a step was given, before the step does anything with it: so it is known also where that takes too long.
 func (ev *evaluation) give(given map[string]any) error {
 	defer ev.meter.rest()
 	if ev.redactor != nil {
@@ -16,8 +16,11 @@ func (ev *evaluation) give(given map[string]any) error {
 			return err
 		}
 	}
-	ev.given = ev.kept(given)
-	return ev.meter.pass(len(ev.given))
+	kept := ev.kept(given)
+	if ev.given != nil && kept != nil {
+		ev.given(kept)
+	}
+	return ev.meter.pass(len(kept))
 }
 
 // kept is a value as JSON of at most MaxGiven bytes, without secrets: where it is longer, its texts are cut. It is nil where that is not enough, which is no

@@ -15,8 +15,10 @@ func givenTo(t *testing.T, steps, input string, tools Tools) (given string, err 
 	d := mustParse(t, `{"steps":[`+steps+`],"output":{}}`)
 	r := &Run{Diagram: d, Input: json.RawMessage(input)}
 	for range d.Steps {
-		raw, result, failure := r.Step(t.Context(), tools)
-		r.Results, given, err = append(r.Results, result), string(raw), failure
+		given = ""
+		r.Given = func(raw json.RawMessage) { given = string(raw) }
+		result, failure := r.Step(t.Context(), tools)
+		r.Results, err = append(r.Results, result), failure
 	}
 	return given, err
 }
@@ -61,7 +63,9 @@ func TestWhatAFailedStepWasGivenIsKept(t *testing.T) {
 		return nil, errors.New("no answer")
 	}}
 	r := &Run{Diagram: mustParse(t, `{"steps":[{"id":"a","type":"http","url":"https://x.example/"}],"output":{}}`)}
-	if given, result, err := r.Step(ctx, tools); err == nil || result != nil || string(given) != `{"headers":{},"method":"GET","url":"https://x.example/"}` {
+	var given string
+	r.Given = func(raw json.RawMessage) { given = string(raw) }
+	if result, err := r.Step(ctx, tools); err == nil || result != nil || given != `{"headers":{},"method":"GET","url":"https://x.example/"}` {
 		t.Errorf("%s, %s, %v", given, result, err)
 	}
 }

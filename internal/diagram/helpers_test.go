@@ -66,7 +66,7 @@ func runAll(ctx context.Context, d *Diagram, input string, tools Tools) (string,
 	var results []json.RawMessage
 	for range d.Steps {
 		r := &Run{Diagram: d, Input: json.RawMessage(input), Results: results}
-		_, out, err := r.Step(ctx, tools)
+		out, err := r.Step(ctx, tools)
 		if err != nil {
 			return "", err
 		}

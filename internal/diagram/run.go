@@ -22,6 +22,9 @@ type Run struct {
 	Results []json.RawMessage
 	// Started is when the run began; RunTimeout counts from it. Zero sets no limit.
 	Started time.Time
+	// Given is told what a step's expressions gave it, without secrets, as far as is kept of it: before the step does anything with it, and so also where
+	// the step then fails. It is not called for set steps, whose result it is, and where it came to none. May be nil.
+	Given func(json.RawMessage)
 }
 
 // Next is the step that Step would execute, or false when only the output is left.
@@ -37,16 +40,13 @@ var ErrFinished = errors.New("every step is finished")
 
 // Step executes the next step and returns its result as canonical JSON: null for a step whose
 // condition was false. It changes nothing: the caller stores the result and then appends it to
-// Results. An error is ErrFinished or an *Error, which ends the run. given is what the step's
-// expressions gave it, without secrets, as far as is kept of it, also where the step failed; nil for set steps,
-// whose result it is, and where it came to none.
-func (r *Run) Step(ctx context.Context, tools Tools) (given, result json.RawMessage, err error) {
+// Results. An error is ErrFinished or an *Error, which ends the run.
+func (r *Run) Step(ctx context.Context, tools Tools) (json.RawMessage, error) {
 	s, ok := r.Next()
 	if !ok {
-		return nil, nil, ErrFinished
+		return nil, ErrFinished
 	}
 	out, failure := r.bounded(ctx, s.refs, func(ctx context.Context, ev *evaluation) (any, error) {
-		defer func() { given = ev.given }()
 		return ev.redacted(s.execute(ctx, ev, tools, r.Diagram.secrets))
 	})
 	if failure == nil && r.stateSize()+len(out) > MaxState {
@@ -54,9 +54,9 @@ func (r *Run) Step(ctx context.Context, tools Tools) (given, result json.RawMess
 	}
 	if failure != nil {
 		failure.Step = s.ID
-		return given, nil, failure
+		return nil, failure
 	}
-	return given, out, nil
+	return out, nil
 }
 
 // Output works out the diagram's output, an object of at most MaxOutput bytes, once every step is
@@ -177,7 +177,7 @@ func (r *Run) worked(ctx context.Context, m *meter, refs refs, fn func(context.C
 	}
 	m.rest()
 	env[meterName] = m
-	v, err := fn(ctx, &evaluation{meter: m, env: env, made: map[*expression]any{}})
+	v, err := fn(ctx, &evaluation{meter: m, env: env, made: map[*expression]any{}, given: r.Given})
 	if err != nil {
 		return nil, err
 	}

@@ -63,8 +63,8 @@ func TestWholeRun(t *testing.T) {
 func TestStepIsPure(t *testing.T) {
 	d := mustParse(t, `{"steps":[{"id":"a","type":"set","values":{"b":"{{ input.x }}","a":1}}],"output":{}}`)
 	r := &Run{Diagram: d, Input: json.RawMessage(`{"x":{"z":1,"y":2}}`)}
-	_, first, err1 := r.Step(t.Context(), nil)
-	_, second, err2 := r.Step(t.Context(), nil)
+	first, err1 := r.Step(t.Context(), nil)
+	second, err2 := r.Step(t.Context(), nil)
 	if err1 != nil || err2 != nil || string(first) != string(second) || string(first) != `{"a":1,"b":{"y":2,"z":1}}` {
 		t.Errorf("%s, %v; %s, %v", first, err1, second, err2)
 	}
@@ -72,7 +72,7 @@ func TestStepIsPure(t *testing.T) {
 		t.Errorf("next is %v, %v", next, ok)
 	}
 	r.Results = append(r.Results, first)
-	if _, _, err := r.Step(t.Context(), nil); !errors.Is(err, ErrFinished) {
+	if _, err := r.Step(t.Context(), nil); !errors.Is(err, ErrFinished) {
 		t.Errorf("after the last step: %v", err)
 	}
 	if _, ok := r.Next(); ok {
@@ -146,7 +146,7 @@ func TestStepErrors(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := mustParse(t, `{"steps":[`+tc.step+`],"output":{}}`)
-			_, _, err := (&Run{Diagram: d, Input: json.RawMessage(tc.input)}).Step(t.Context(), tc.tools)
+			_, err := (&Run{Diagram: d, Input: json.RawMessage(tc.input)}).Step(t.Context(), tc.tools)
 			if got := outcome(err); got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
@@ -171,7 +171,7 @@ func TestHTTPAnswers(t *testing.T) {
 			tools := &recorder{http: func(context.Context, HTTPRequest) (*HTTPAnswer, error) {
 				return &HTTPAnswer{Status: tc.status, Header: http.Header{"Content-Type": {tc.contentType}, "X-A": {"1", "2"}}, Body: []byte(tc.body)}, nil
 			}}
-			_, got, err := (&Run{Diagram: d}).Step(t.Context(), tools)
+			got, err := (&Run{Diagram: d}).Step(t.Context(), tools)
 			want := fmt.Sprintf(`{"body":%s,"headers":{"content-type":%q,"x-a":"1, 2"},"status":%d}`, tc.want, tc.contentType, tc.status)
 			if err != nil || string(got) != want {
 				t.Errorf("got %s, %v, want %s", got, err, want)
@@ -214,7 +214,7 @@ func TestStateLimit(t *testing.T) {
 func TestBrokenStore(t *testing.T) {
 	d := mustParse(t, `{"steps":[{"id":"a","type":"set","values":{}},{"id":"b","type":"set","values":{"x":"{{ steps.a }}"}}],"output":{}}`)
 	r := &Run{Diagram: d, Results: []json.RawMessage{json.RawMessage(`{`)}}
-	if _, _, err := r.Step(t.Context(), nil); outcome(err) != `{"code":"failed","message":"the stored result of step a can't be read","step":"b"}` {
+	if _, err := r.Step(t.Context(), nil); outcome(err) != `{"code":"failed","message":"the stored result of step a can't be read","step":"b"}` {
 		t.Errorf("got %s", outcome(err))
 	}
 	if _, err := r.Output(t.Context()); err != nil {
@@ -231,7 +231,7 @@ func TestTimeLimits(t *testing.T) {
 	t.Run("step", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			_, _, err := (&Run{Diagram: d, Started: start}).Step(t.Context(), hang)
+			_, err := (&Run{Diagram: d, Started: start}).Step(t.Context(), hang)
 			if outcome(err) != `{"code":"timeout","message":"the step took longer than 1m0s","step":"a"}` || time.Since(start) != StepTimeout {
 				t.Errorf("got %s after %s", outcome(err), time.Since(start))
 			}
@@ -240,7 +240,7 @@ func TestTimeLimits(t *testing.T) {
 	t.Run("run", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			_, _, err := (&Run{Diagram: d, Started: start.Add(-RunTimeout + time.Second)}).Step(t.Context(), hang)
+			_, err := (&Run{Diagram: d, Started: start.Add(-RunTimeout + time.Second)}).Step(t.Context(), hang)
 			if outcome(err) != `{"code":"timeout","message":"the run took longer than 10m0s","step":"a"}` || time.Since(start) != time.Second {
 				t.Errorf("got %s after %s", outcome(err), time.Since(start))
 			}
@@ -249,7 +249,7 @@ func TestTimeLimits(t *testing.T) {
 	t.Run("run over before the step", func(t *testing.T) {
 		r := &Run{Diagram: d, Started: time.Now().Add(-RunTimeout)}
 		tools := &recorder{}
-		if _, _, err := r.Step(t.Context(), tools); outcome(err) != `{"code":"timeout","message":"the run took longer than 10m0s","step":"a"}` || tools.asked != nil {
+		if _, err := r.Step(t.Context(), tools); outcome(err) != `{"code":"timeout","message":"the run took longer than 10m0s","step":"a"}` || tools.asked != nil {
 			t.Errorf("got %s", outcome(err))
 		}
 		if _, err := r.Output(t.Context()); outcome(err) != `{"code":"timeout","message":"the run took longer than 10m0s"}` {
@@ -264,7 +264,7 @@ func TestTimeLimits(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
-		_, _, err := (&Run{Diagram: d}).Step(ctx, tools)
+		_, err := (&Run{Diagram: d}).Step(ctx, tools)
 		if outcome(err) != `{"code":"cancelled","message":"the run was cancelled","step":"a"}` || !errors.Is(err, reason) {
 			t.Errorf("got %s, %v", outcome(err), errors.Unwrap(err))
 		}

@@ -37,8 +37,8 @@ type evaluation struct {
 	redactor *redactor
 	// made is what expressions gave, other than those that read secrets.
 	made map[*expression]any
-	// given is what the step was given, as it is kept; nil until that is known.
-	given json.RawMessage
+	// given is told what the step was given, as it is kept; nil where nobody asks.
+	given func(json.RawMessage)
 }
 
 // evalAt works out a field by turns, and says in the error which one it was.

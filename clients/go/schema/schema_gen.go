@@ -1162,6 +1162,20 @@ type CreateWebhookDestinationPayload struct {
 	Secret string `json:"secret,omitzero"`
 }
 
+// CurrentStep: The step that a run is at.
+type CurrentStep struct {
+	// Place in the diagram, from 0.
+	Position int `json:"position,omitzero"`
+	// The step's id in the diagram.
+	StepID string `json:"stepId,omitzero"`
+	// set, search, ask, chat, http or fail.
+	Type string `json:"type,omitzero"`
+	// What the step was given, as `RunStep` has it; null also while that is worked out.
+	Input json.RawMessage `json:"input,omitzero"`
+	// When the step began; where its worker was lost, when it began anew.
+	StartedAt time.Time `json:"startedAt,omitzero"`
+}
+
 // Customer: A company in the tree.
 type Customer struct {
 	// Global id.
@@ -2770,6 +2784,8 @@ type Run struct {
 	Revision *AgentRevision `json:"revision,omitzero"`
 	// The steps that are done, in the order of execution.
 	Steps []*RunStep `json:"steps,omitzero"`
+	// The step that is under way, once it has been for half a second; null before that, and when the run has ended. One that is among `steps` is done.
+	CurrentStep *CurrentStep `json:"currentStep,omitzero"`
 }
 
 // RunConnection: A page of runs.

@@ -1142,6 +1142,20 @@ export interface CreateWebhookDestinationPayload {
   secret: string;
 }
 
+/** The step that a run is at. */
+export interface CurrentStep {
+  /** Place in the diagram, from 0. */
+  position: number;
+  /** The step's id in the diagram. */
+  stepId: string;
+  /** set, search, ask, chat, http or fail. */
+  type: string;
+  /** What the step was given, as `RunStep` has it; null also while that is worked out. */
+  input: JSON | null;
+  /** When the step began; where its worker was lost, when it began anew. */
+  startedAt: DateTime;
+}
+
 /** A company in the tree. */
 export interface Customer {
   /** Global id. */
@@ -2729,6 +2743,8 @@ export interface Run {
   revision: AgentRevision;
   /** The steps that are done, in the order of execution. */
   steps: Array<RunStep>;
+  /** The step that is under way, once it has been for half a second; null before that, and when the run has ended. One that is among `steps` is done. */
+  currentStep: CurrentStep | null;
 }
 
 /** A page of runs. */

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { Alert, Anchor, Button, Group, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
@@ -11,6 +11,7 @@ import { When } from "../ui/When";
 import { useAgent, type WholeAgent } from "./Agent";
 import { PublishAgent } from "./agents.gql";
 import { Diff } from "./Diff";
+import { nameOf, stepsOf } from "./steps";
 import { type Check, useCheck } from "./useCheck";
 import { type Json, written } from "./value";
 
@@ -36,7 +37,7 @@ function Inside({ agent }: { agent: WholeAgent }) {
         {me.can("agent.write") && !same && <Publish agent={agent} check={check} />}
       </Group>
       <Problem error={error} />
-      <Faults check={check} />
+      <Faults check={check} of={agent} />
       {same ? <Empty title={text.agents.same} hint={text.agents.sameHint} /> : <Diff label={text.agents.changes} before={before} after={after} />}
     </Stack>
   );
@@ -61,17 +62,30 @@ export function Publish({ agent, check, word }: { agent: WholeAgent; check: Chec
   );
 }
 
-/** All that keeps a diagram from being published. */
-export function Faults({ check, to }: { check: Check | undefined; to?: string }) {
+/** All that keeps a diagram from being published. Away from the diagram each leads to the step of the agent where it is. */
+export function Faults({ check, of: agent }: { check: Check | undefined; of?: WholeAgent }) {
   const { text } = useText();
   const faults = check?.faults ?? [];
   if (faults.length === 0) return null;
   return (
     <Alert color="yellow" title={text.agents.faults(faults.length)}>
       <ul className="faults">
-        {faults.map(({ location, message }) => <li key={location + message}>{location && <code>{location}</code>} {message}</li>)}
+        {faults.map(({ location, message }) => <li key={location + message}>{location && <Place of={agent} location={location} />} {message}</li>)}
       </ul>
-      {to && <Button size="xs" variant="default" component={Link} to={to}>{text.agents.toDiagram}</Button>}
     </Alert>
+  );
+}
+
+function Place({ of: agent, location }: { of: WholeAgent | undefined; location: string }) {
+  const found = /^(?:steps\[(\d+)\]|(output))\.?(.*)$/.exec(location);
+  if (!agent || !found) return <code>{location}</code>;
+  const at = Number(found[1]);
+  const step = stepsOf(agent.draft as Json)[at];
+  const search = { step: step ? at + 1 : "output" } as const;
+  return (
+    <>
+      <Anchor renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId: String(agent.databaseId) }} search={search} {...props} />} size="sm">{step ? nameOf(step, at) : location}</Anchor>
+      {step && found[3] && <> <code>{found[3]}</code></>}
+    </>
   );
 }

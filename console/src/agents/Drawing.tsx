@@ -1,23 +1,21 @@
 import { Text } from "@mantine/core";
-import { IconAlertTriangle, IconFlagOff, IconFlag, IconMessage, IconPlayerPlay, IconSearch, IconVariable, IconWorld, type Icon } from "@tabler/icons-react";
-import { Background, Controls, type Edge, Handle, MarkerType, type Node, type NodeProps, Position, ReactFlow, type ReactFlowInstance } from "@xyflow/react";
+import { IconAlertTriangle, IconFlagOff, IconFlag, IconMessage, IconMessageQuestion, IconPlayerPlay, IconSearch, IconVariable, IconWorld, type Icon } from "@tabler/icons-react";
+import { Background, BaseEdge, Controls, type Edge, type EdgeProps, Handle, MarkerType, type Node, type NodeProps, Position, ReactFlow, type ReactFlowInstance } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { useEffect, useMemo, useState } from "react";
 import { useText } from "../text";
 import "./drawing.css";
-import { layout } from "./layout";
+import { layout, type Line, size } from "./layout";
 import { type Change, type Chosen, connected, nameOf } from "./steps";
 import { type Check, faultsAt } from "./useCheck";
 import type { JsonObject } from "./value";
 
 type PartNode = Node<{ kind: "input" | "step" | "output"; number: number; name: string; type: string; faulty: boolean }, "part">;
 
-const icons: Record<string, Icon> = { set: IconVariable, search: IconSearch, chat: IconMessage, http: IconWorld, fail: IconFlagOff, input: IconPlayerPlay, output: IconFlag };
+const icons: Record<string, Icon> = { set: IconVariable, search: IconSearch, ask: IconMessageQuestion, chat: IconMessage, http: IconWorld, fail: IconFlagOff, input: IconPlayerPlay, output: IconFlag };
 
 const nodeTypes = { part: Part };
-
-// A part has one size. The drawing is told so: it would otherwise measure parts anew with each change, and draw no lines meanwhile.
-const size = { width: 200, height: 48 };
+const edgeTypes = { fed: Fed };
 
 const whole = { maxZoom: 1, padding: 0.1 };
 
@@ -29,6 +27,7 @@ export function Drawing({ steps, check, chosen, choose, change }: {
   const { nodes, edges } = useMemo(() => {
     const { parts, lines } = layout(steps, check);
     const nodes = parts.map(({ id, kind, at, x, y }): PartNode => ({
+      // The drawing is told the size: it would otherwise measure parts anew with each change, and draw no lines meanwhile.
       id, type: "part", position: { x, y }, ...size, measured: size, selected: kind === "step" ? chosen === at : kind === "output" && chosen === "output",
       ariaLabel: kind === "step" ? text.agents.stepOf(at + 1, nameOf(steps[at]!, at), String(steps[at]!.type ?? "")) : kind === "input" ? text.agents.input : text.agents.output,
       selectable: kind !== "input", focusable: kind !== "input",
@@ -37,9 +36,9 @@ export function Drawing({ steps, check, chosen, choose, change }: {
         type: kind === "step" ? String(steps[at]!.type ?? "") : kind, faulty: kind !== "input" && faultsAt(check, kind === "step" ? `steps[${at}]` : "output").length > 0,
       },
     }));
-    const edges = lines.map(({ from, to, feeds, sideways }): Edge => ({
+    const edges = lines.map(({ from, to, feeds, sideways, via }): Edge => ({
       id: `${from}-${to}-${feeds}`, source: from, target: to, sourceHandle: sideways ? "right" : "bottom", targetHandle: sideways ? "left" : "top",
-      className: feeds ? "feeds" : "follows", focusable: false, selectable: false, ...(feeds ? { markerEnd: { type: MarkerType.ArrowClosed, color: "var(--mantine-color-anchor)" } } : {}),
+      className: feeds ? "feeds" : "follows", focusable: false, selectable: false, ...(feeds ? { type: "fed", data: { via }, markerEnd: { type: MarkerType.ArrowClosed, color: "var(--mantine-color-anchor)" } } : {}),
     }));
     return { nodes, edges };
   }, [steps, check, chosen, text]);
@@ -50,7 +49,7 @@ export function Drawing({ steps, check, chosen, choose, change }: {
   return (
     <div className="drawing" role="group" aria-label={text.agents.drawing}>
       <ReactFlow
-        nodes={nodes} edges={edges} nodeTypes={nodeTypes} onInit={setFlow} fitViewOptions={whole} minZoom={0.2} maxZoom={1.5} proOptions={{ hideAttribution: true }}
+        nodes={nodes} edges={edges} nodeTypes={nodeTypes} edgeTypes={edgeTypes} onInit={setFlow} fitViewOptions={whole} minZoom={0.2} maxZoom={1.5} proOptions={{ hideAttribution: true }}
         nodesDraggable={false} nodesConnectable={change !== undefined} deleteKeyCode={null} edgesFocusable={false} zoomOnScroll={false} preventScrolling={false}
         onNodesChange={(changes) => changes.forEach((one) => void (one.type === "select" && one.selected && pick(one.id)))}
         isValidConnection={({ source, target }) => source !== "input" && source !== "output" && target !== "input" && source !== target}
@@ -71,6 +70,17 @@ export function Drawing({ steps, check, chosen, choose, change }: {
       <Text size="xs" c="dimmed" className="legend">{text.agents.legend}</Text>
     </div>
   );
+}
+
+/** A line down to what reads, beside the parts of the rows between. */
+function Fed({ sourceX, sourceY, targetX, targetY, data, markerEnd }: EdgeProps<Edge<Pick<Line, "via">>>) {
+  const to = (fromY: number, x: number, y: number, fromX: number) => `C${fromX} ${(fromY + y) / 2} ${x} ${(fromY + y) / 2} ${x} ${y}`;
+  let [x, y, path] = [sourceX, sourceY, `M${sourceX} ${sourceY}`];
+  for (const one of data?.via ?? []) {
+    path += `${to(y, one.x, one.y, x)}V${one.y + size.height}`;
+    [x, y] = [one.x, one.y + size.height];
+  }
+  return <BaseEdge path={path + to(y, targetX, targetY, x)} {...(markerEnd ? { markerEnd } : {})} />;
 }
 
 function Part({ data: { kind, number, name, type, faulty }, selected }: NodeProps<PartNode>) {

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Badge, Button, Group, Loader, Stack, Text, Title } from "@mantine/core";
 import { IconPlayerStop, IconRefresh } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
@@ -102,10 +102,11 @@ function Value({ title, value }: { title: string; value: unknown }) {
 }
 
 /** The steps that are done, the one that is under way, and those that are still to come. */
-function Steps({ run: { steps, revision, status } }: { run: WholeRun }) {
+function Steps({ run: { steps, currentStep, revision, status } }: { run: WholeRun }) {
   const { text } = useText();
   const planned = stepsOf(revision.diagram as Json);
   const waiting = status === "running" ? planned.slice(steps.length) : [];
+  const current = currentStep?.position === steps.length ? currentStep : null; // one that is done by now may still stand there
   return (
     <Stack gap="xs" component="section" aria-label={text.agents.steps}>
       <Title order={3} size="h5">{text.agents.steps}</Title>
@@ -114,12 +115,30 @@ function Steps({ run: { steps, revision, status } }: { run: WholeRun }) {
         {steps.map((step) => <Step key={step.position} step={step} longest={Math.max(...steps.map(({ durationMs }) => durationMs))} />)}
         {waiting.map((step, index) => (
           <li key={steps.length + index} className="quiet">
-            <Group gap="xs">{index === 0 && <Loader size="xs" aria-hidden />}<strong>{nameOf(step, steps.length + index)}</strong> {String(step.type)} · {index === 0 ? text.agents.underWay : text.agents.toCome}</Group>
+            <Group gap="xs" justify="space-between">
+              <Group gap="xs">{index === 0 && <Loader size="xs" aria-hidden />}<strong>{nameOf(step, steps.length + index)}</strong> {String(step.type)} · {index === 0 ? text.agents.underWay : text.agents.toCome}</Group>
+              {index === 0 && current && <SoFar since={current.startedAt} />}
+            </Group>
+            {index === 0 && current && current.input !== null && (
+              <Folded title={text.agents.given} label={text.agents.givenTo(nameOf(step, steps.length))} value={current.input} />
+            )}
           </li>
         ))}
       </ol>
     </Stack>
   );
+}
+
+/** For how long a step has been under way. A timer is not read out at each second. */
+function SoFar({ since }: { since: string }) {
+  const { text, format } = useText();
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const each = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(each);
+  }, []);
+  const seconds = Math.max(0, Math.round((now - new Date(since).getTime()) / 1000));
+  return <span role="timer" title={format.exact(since)}>{text.agents.soFar(format.number(seconds))}</span>;
 }
 
 function Step({ step: { stepId, type, input, result, error, startedAt, durationMs }, longest }: { step: WholeRun["steps"][number]; longest: number }) {

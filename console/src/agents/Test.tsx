@@ -61,7 +61,7 @@ function Unpublished({ agent }: { agent: WholeAgent }) {
   return (
     <>
       <Empty title={text.agents.notPublished} hint={can ? text.agents.notPublishedHint : text.agents.askWriter} action={can && <Publish agent={agent} check={check} word={text.agents.publishAndTest} />} />
-      {can && <Faults check={check} to={`/agents/${agent.databaseId}`} />}
+      {can && <Faults check={check} of={agent} />}
     </>
   );
 }
@@ -79,7 +79,7 @@ function Newer({ agent }: { agent: WholeAgent }) {
           {me.can("agent.write") && <Publish agent={agent} check={check} word={text.agents.publishDraft} />}
           <Button component={Link} to={`/agents/${agent.databaseId}/changes`} variant="default">{text.agents.showChanges}</Button>
         </Group>
-        <Faults check={check} to={`/agents/${agent.databaseId}`} />
+        <Faults check={check} of={agent} />
       </Stack>
     </Alert>
   );

@@ -8,9 +8,10 @@ import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { MoveCompany, Moving, Place as AskPlace } from "./companies.gql";
-import { MoveChanges } from "./MoveChanges";
+import { MoveChanges, useBounds } from "./MoveChanges";
 import { MovePlace } from "./MovePlace";
-import { refusalOf } from "./place";
+import { type Mover, type Place, refusalOf } from "./place";
+import { useReach } from "./reach";
 
 /** Puts a company below another, after what that changes was shown. */
 export function Move() {
@@ -45,16 +46,34 @@ export function Move() {
               <MovePlace at={to} choose={(to) => navigate({ to: ".", search: { find, to }, replace: true })} />
               {place && <Text size="sm" fw={600}>{text.companies.moveBelow(place.name)}</Text>}
               {place && refusal && <Alert color="yellow" role="status">{text.companies.moveNot[refusal](company.name, place.name)}</Alert>}
-              {place && !refusal && <MoveChanges mover={company} place={place} />}
-              <Problem error={submit.error} />
-              <Foot>
-                <Button type="submit" disabled={!place || refusal !== undefined} loading={submit.busy}>{text.companies.moveDo}</Button>
-                <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-              </Foot>
+              {place && !refusal
+                ? <Judged mover={company} place={place} submit={submit} close={close} />
+                : <Foot><Button type="submit" disabled>{text.companies.moveDo}</Button><Button variant="default" onClick={close}>{text.ui.cancel}</Button></Foot>}
             </>
           )}
         </Stack>
       </form>
     </SidePanel>
+  );
+}
+
+/** What a move changes, and why the platform would refuse it, where it would. */
+function Judged({ mover, place, submit, close }: { mover: Mover; place: Place; submit: ReturnType<typeof useSubmit>; close: () => unknown }) {
+  const { text } = useText();
+  const reach = useReach(mover, place);
+  const limits = useBounds(mover, place);
+  const beyond = reach?.beyond;
+  const full = limits.of.filter(({ over }) => over).map(({ name }) => text.companies.limits[name]);
+  return (
+    <>
+      {beyond && <Alert color="yellow" role="status">{text.companies.moveBeyond(text.companies.reacher(beyond.user.name || beyond.user.email, beyond.role.name, beyond.account.customer.name))}</Alert>}
+      {full.length > 0 && <Alert color="yellow" role="status">{text.companies.moveFull(place.name, full.join(", "))}</Alert>}
+      <MoveChanges mover={mover} place={place} reach={reach} limits={limits} />
+      <Problem error={submit.error} />
+      <Foot>
+        <Button type="submit" disabled={beyond !== undefined || full.length > 0} loading={submit.busy}>{text.companies.moveDo}</Button>
+        <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
+      </Foot>
+    </>
   );
 }

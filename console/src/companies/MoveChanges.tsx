@@ -6,22 +6,23 @@ import { type Text as Words, useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { DefaultLimits } from "./companies.gql";
 import { type Bound, boundsOf, changeOfReach, type Limit, mayCreate, type Mover, type Place } from "./place";
-import { type Reacher, useReach } from "./reach";
+import type { Reach, Reacher } from "./reach";
 
 interface Moved {
   mover: Mover;
   place: Place;
+  /** Undefined where the caller may not know who reaches what. */
+  reach: Reach | undefined;
+  limits: ReturnType<typeof useBounds>;
 }
 
 /** What will be otherwise for a company at another place, and what stays as it is. */
-export function MoveChanges({ mover, place }: Moved) {
+export function MoveChanges({ mover, place, reach, limits }: Moved) {
   const { text, format } = useText();
   const { totalCount, totalCountCapped } = mover.descendants;
   const below = totalCountCapped ? text.companies.more(format.number(totalCount)) : format.number(totalCount);
   const creates = changeOfCreating(text, mover, place);
   const signsIn = changeOfSigningIn(text, mover, place);
-  const reach = useReach(mover, place);
-  const limits = useBounds(mover, place);
   const companies = changeOfReach(mover, place);
   const sameReach = reach ? reach.known && reach.gain.people.length + reach.lose.people.length === 0 : companies.gain.length + companies.lose.length === 0;
   const { stays } = text.companies;
@@ -102,7 +103,7 @@ function Reachers({ title, of }: { title: string; of: readonly { id: string; nam
 }
 
 /** What is limited otherwise there. Right below the root the platform's defaults hold, which its own people may read. */
-function useBounds(mover: Mover, place: Place) {
+export function useBounds(mover: Mover, place: Place) {
   const me = useMe();
   const below = place.level === 0;
   const asks = below && me.customer.level === 0 && me.can("audit.read");

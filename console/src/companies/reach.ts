@@ -18,9 +18,20 @@ const nobody: Known = { people: [], more: false };
 // So many alternatives the platform takes in one filter.
 const mostCompanies = 20;
 
+export interface Reach {
+  gain: Known;
+  lose: Known;
+  known: boolean;
+  /** Somebody who would reach it by a role that the caller can't give, so that the platform refuses the move. */
+  beyond: Reacher | undefined;
+  error: CanopyError | undefined;
+  again: () => void;
+}
+
 /** Who gains a company by a move, and who loses it, as far as that is known by now; undefined where the caller may not know. */
-export function useReach(mover: Mover, place: Place): { gain: Known; lose: Known; known: boolean; error: CanopyError | undefined; again: () => void } | undefined {
-  const mayRead = useMe().can("permission.read");
+export function useReach(mover: Mover, place: Place): Reach | undefined {
+  const me = useMe();
+  const mayRead = me.can("permission.read");
   const applications = useAsk(TenantApplication, {}, { pause: !mayRead });
   const tenant = applications.data?.applications.find(({ code }) => code === "tenant")?.id;
   const { gain, lose, stay } = changeOfReach(mover, place);
@@ -31,6 +42,7 @@ export function useReach(mover: Mover, place: Place): { gain: Known; lose: Known
   // Who has the same role where it is today and where it will be, or in both places, notices nothing.
   return {
     gain: without(there.who, here.who, always.who), lose: without(here.who, there.who, always.who),
+    beyond: there.who.people.find(({ role, account }) => !account.disabled && !me.gives(role)),
     known: tenant !== undefined && asked.every(({ data }) => data !== undefined), error: failed?.error, again: failed?.again ?? (() => undefined),
   };
 }

@@ -11,6 +11,7 @@ import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
+import { leastRole } from "./leastRole";
 import { Grant as Give, Person, type PersonResult, Rights, TakeGrant, WhatToGrant } from "./people.gql";
 
 type One = NonNullable<PersonResult["user"]>;
@@ -47,7 +48,7 @@ function Form({ user, close }: { user: One; close: () => Promise<void> }) {
   const account = accounts.find(({ id }) => id === chosen.account) ?? accounts[0];
   const fitting = data?.customer?.roles.filter(({ applicationId }) => applicationId === account?.application.databaseId) ?? [];
   const roles = fitting.filter(me.gives);
-  const role = roles.find(({ id }) => id === chosen.role) ?? roles.find(({ isOwner }) => !isOwner);
+  const role = roles.find(({ id }) => id === chosen.role) ?? leastRole(roles);
   const submit = useSubmit(async () => {
     const { createPermission } = await give({ input: { accountId: account!.id, roleId: role!.id, userId: user.id } });
     const { id } = createPermission!.permission;

@@ -7,6 +7,7 @@ import { useText } from "../text";
 import { applicationName } from "../text/applicationName";
 import { Problem } from "../ui/Problem";
 import type { Gift } from "./invitation";
+import { leastRole } from "./leastRole";
 import { WhatToGrant } from "./people.gql";
 
 export type Roles = Readonly<Record<string, string>>;
@@ -22,8 +23,7 @@ export function useGifts(customerId: number, chosen: Roles, pause: boolean) {
     const offers = (customer?.accounts.nodes ?? []).filter(({ disabled }) => !disabled).map(({ id, application }, index) => {
       const fitting = customer!.roles.filter(({ applicationId }) => applicationId === application.databaseId);
       const roles = fitting.filter(gives);
-      const least = roles.filter(({ isOwner }) => !isOwner).sort((a, b) => a.features.length - b.features.length)[0];
-      const role = roles.find((one) => one.id === (chosen[id] ?? (index === 0 ? least?.id : "")));
+      const role = roles.find((one) => one.id === (chosen[id] ?? (index === 0 ? leastRole(roles)?.id : "")));
       return { accountId: id, application: applicationName(text, application), roles, role, fewer: roles.length < fitting.length };
     });
     const gifts = offers.flatMap(({ accountId, application, role }): Gift[] => (role ? [{ accountId, roleId: role.id, name: `${role.name} · ${application}` }] : []));

@@ -1,0 +1,1 @@
+function e(e){return e.filter(({isOwner:e})=>!e).sort((e,t)=>e.features.length-t.features.length)[0]}export{e as t};

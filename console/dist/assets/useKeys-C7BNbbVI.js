@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Bov7jnkt.js";import{i as t}from"./keys.gql-C5prn_RY.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
