@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DOXTAIbo.js";import{i as t}from"./keys.gql-BSVz1HLO.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
