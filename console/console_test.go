@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -207,6 +208,47 @@ func TestGerman(t *testing.T) {
 	for name := range said {
 		if strings.Contains(name, ".") && !slices.ContainsFunc(events, func(e webhook.Entry) bool { return strings.TrimPrefix(e.Type, "audit.") == name }) {
 			t.Errorf("src/text/de/events.ts tells of %s, which is no event", name)
+		}
+	}
+}
+
+// outside are reasons that nobody meets in the console: directories do, by SCIM.
+var outside = []string{"mutability", "invalidSyntax", "invalidValue", "tooMany"}
+
+// TestGermanReasons: each reason that the platform names for a refusal, the console tells in German.
+func TestGermanReasons(t *testing.T) {
+	said := read(t, "src/text/de/faults.ts") + read(t, "src/text/de/session.ts")
+	named := regexp.MustCompile(`\.With\(("?\w+"?)\)|\bConflicting\(("\w+")|\bReason = ("\w+")`)
+	var sources strings.Builder
+	for _, folder := range []string{"../resolvers", "../rest", "../internal/problem", "../internal/extract"} {
+		files, err := filepath.Glob(folder + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if !strings.HasSuffix(file, "_test.go") {
+				sources.WriteString(read(t, file))
+			}
+		}
+	}
+	found := map[string]bool{}
+	for _, use := range named.FindAllStringSubmatch(sources.String(), -1) {
+		reason := use[1] + use[2] + use[3]
+		if !strings.HasPrefix(reason, `"`) {
+			constant := regexp.MustCompile(`(?m)^(?:const)?\s*` + reason + `\s*= ("\w+")`).FindStringSubmatch(sources.String())
+			if constant == nil {
+				continue // a variable, which has one of those that are named elsewhere
+			}
+			reason = constant[1]
+		}
+		found[strings.Trim(reason, `"`)] = true
+	}
+	if len(found) < 50 {
+		t.Errorf("%d reasons", len(found))
+	}
+	for reason := range found {
+		if reason != "changed" && !slices.Contains(outside, reason) && !strings.Contains(said, "  "+reason+": ") {
+			t.Errorf("src/text/de/faults.ts does not tell what %s means", reason)
 		}
 	}
 }

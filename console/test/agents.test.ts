@@ -85,6 +85,7 @@ test("everything by keyboard: add, move, copy, remove and take back; JSON beside
   const steps = page.getByRole("region", { name: "Steps" });
   await steps.getByRole("button", { name: "first set" }).focus();
   await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement?.matches('[aria-label="Step"] input')); // its form is not many keys away
   await steps.getByRole("button", { name: "Move first down" }).press("Enter");
   await page.getByText(/does not run before/).first().waitFor();
   await steps.getByRole("button", { name: "Move first up" }).press("Enter");

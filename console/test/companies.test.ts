@@ -81,6 +81,11 @@ test("a new company: what there is of what may be above it, and what a flag does
   const limits = panel.getByRole("list", { name: "Limits and use" });
   await limits.getByText(/^People: \d+ of 50$/).waitFor();
   await limits.getByText("Agents: 0 of 0, full").waitFor();
+  // What is far from being reached does not stand before the name.
+  const far = panel.getByText(/^Chunks: 0 of /);
+  assert.equal(await far.isVisible(), false);
+  await panel.getByText("Other limits").click();
+  await far.waitFor();
   const flag = panel.getByRole("switch", { name: "May create companies below it" });
   await flag.press(" ");
   await panel.getByText("can create companies right below it.").waitFor();
@@ -203,7 +208,6 @@ test("what is out of reach, away, too much or offline says so, and can be tried 
   await page.getByRole("alert").getByText("The platform can’t be reached").waitFor();
   await accessible(page, "offline");
   await page.context().setOffline(false);
-  await page.getByRole("button", { name: "Try again" }).first().click();
   await page.getByRole("region", { name: "Alpine Hydro" }).getByLabel("Name", { exact: true }).waitFor();
 });
 

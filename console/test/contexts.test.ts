@@ -290,4 +290,5 @@ test("what is offered to ask is made of a document, and has an answer", async (t
   await page.getByRole("link", { name: "Harbour", exact: true }).click();
   await page.getByText(/spring tide floods the quay/).first().waitFor();
   assert.equal(await page.getByText("The documents don’t say").count(), 0);
+  assert.doesNotMatch(await page.getByRole("region", { name: "Answer" }).innerText(), /#/, "Markdown is shown as it is written");
 });

@@ -1,7 +1,7 @@
 // What goes wrong on the way, whatever the screen.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, greta, open, signIn, url } from "./visit.js";
+import { accessible, greta, open, signIn, signInInGerman, url } from "./visit.js";
 
 test("a change that is under way already (409) is asked for again, by the same key, and done once", async (t) => {
   const page = await open(t, { complaints: /status of 409/ });
@@ -92,4 +92,25 @@ test("a switch shows at once what it will be, and turns back where the platform 
   answer();
   await page.getByText("This is not for you").waitFor();
   await rights.getByText("turned off").waitFor({ state: "detached" });
+});
+
+test("a page that is opened without a connection says so, and loads by itself once there is one, in German as well", async (t) => {
+  for (const { language, keys, enter, lost } of [
+    { language: "en-GB", keys: "API keys", enter: signIn, lost: "The connection is lost. This page loads by itself when it is back." },
+    { language: "de-DE", keys: "API-Schlüssel", enter: signInInGerman, lost: "Die Verbindung ist weg. Die Seite lädt von selbst, sobald sie wieder da ist." },
+  ]) {
+    const page = await open(t, { language, complaints: /ERR_INTERNET_DISCONNECTED|WebSocket/ });
+    await enter(page, greta);
+    const link = page.getByRole("navigation").getByRole("link", { name: keys, exact: true });
+    await link.hover(); // what the page is made of is loaded
+    await page.waitForLoadState("networkidle");
+    await page.context().setOffline(true);
+    await link.click();
+    const alert = page.getByRole("alert").filter({ hasText: lost });
+    await alert.waitFor();
+    await page.context().setOffline(false);
+    await alert.waitFor({ state: "detached" });
+    await page.getByRole("heading", { level: 1, name: keys }).waitFor();
+    await page.getByRole("listbox").getByRole("option").first().or(page.getByRole("heading", { level: 2 })).first().waitFor();
+  }
 });

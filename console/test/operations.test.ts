@@ -62,7 +62,7 @@ test("another company has no operations, and its own audit log, which lives", as
   await form.getByRole("button", { name: "Create" }).click();
   await log.getByRole("option", { name: /apiKey\.created.*greta@alpine\.example/ }).click();
   const panel = page.getByRole("region", { name: "apiKey.created" });
-  await panel.getByRole("region", { name: "What was changed" }).getByText("Robot").waitFor();
+  await panel.getByRole("region", { name: "Particulars" }).getByText("Robot").waitFor();
   await panel.locator("time").first().hover();
   await page.getByRole("tooltip").waitFor();
   await accessible(page, "audit");
@@ -131,7 +131,7 @@ test("on a telephone the panel covers the list, and the page keeps its name", as
   const page = await open(t, { width: 390 });
   await signIn(page, greta, "/console/audit");
   await page.getByRole("listbox", { name: "Audit log" }).getByRole("option").first().click();
-  await page.getByRole("region", { name: "What was changed" }).waitFor();
+  await page.getByRole("region", { name: "Particulars" }).waitFor();
   assert.equal(await page.getByRole("listbox").count(), 0);
   await page.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the screen");

@@ -177,7 +177,7 @@ test("as this person sees it: their pages and rights in a company, without actin
   await signIn(page, greta, "/console/people");
   await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).click();
   await page.getByRole("region", { name: "Mira Vogel" }).getByRole("link", { name: "As they see it" }).click();
-  const panel = page.getByRole("region", { name: "As they see it" });
+  const panel = page.getByRole("region", { name: "As Mira Vogel sees it" });
   assert.ok(await panel.getByLabel("Signed in to").inputValue());
   const seen = await panel.getByRole("list").first().getByRole("listitem").allInnerTexts();
   await accessible(page, "preview");

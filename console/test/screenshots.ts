@@ -61,7 +61,7 @@ test("pictures", async (t) => {
 
   await menu.getByRole("link", { name: "Audit log" }).click();
   await page.getByRole("listbox", { name: "Audit log" }).getByRole("option", { name: /webhookDestination/ }).first().click();
-  await page.getByRole("region", { name: "What was changed" }).waitFor();
+  await page.getByRole("region", { name: /^(Particulars|What was changed)$/ }).waitFor();
   await keep(page, "audit");
 
   await menu.getByRole("link", { name: "Operations" }).click();

@@ -83,6 +83,6 @@ test("a secret: kept, used by its name, replaced, written by two people, and rem
 
   const other = await open(t);
   await signIn(other, mira, "/console/agents/secrets");
-  await other.getByText("Secrets are for those who may change agents.").waitFor();
+  await other.getByRole("heading", { name: "Not for you" }).waitFor();
   await accessible(other, "secrets-forbidden");
 });

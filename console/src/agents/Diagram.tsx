@@ -1,7 +1,7 @@
 import { Alert, Button, Group, SegmentedControl, Skeleton, Stack, Text } from "@mantine/core";
 import { useHotkeys, useMediaQuery } from "@mantine/hooks";
 import { useBlocker, useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useRef, useState } from "react";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { CopyText } from "../ui/CopyText";
@@ -63,6 +63,7 @@ function Inside({ agent, again }: { agent: WholeAgent; again: () => void }) {
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && draft.dirty && !window.confirm(text.app.leave), enableBeforeUnload: () => draft.dirty,
   });
   useHotkeys([["mod+S", () => void (can && draft.dirty && draft.save())]], []);
+  const form = useRef<HTMLElement>(null);
   const steps = stepsOf(draft.shown);
   const at = chosen === "output" ? chosen : Math.min(chosen, steps.length - 1);
   // What is no JSON can be changed as text alone.
@@ -91,14 +92,14 @@ function Inside({ agent, again }: { agent: WholeAgent; again: () => void }) {
       {draft.theirs !== undefined ? <Conflict draft={draft} /> : <Problem error={draft.error} />}
       {error && <Alert color="yellow">{text.agents.notChecked}</Alert>}
       <div className="diagram" data-view={view}>
-        <Steps steps={steps} check={check} chosen={at} choose={choose} change={change} />
+        <Steps steps={steps} check={check} chosen={at} choose={choose} change={change} enter={() => requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("input, textarea, button")?.focus())} />
         {view !== "json" && (
           <Suspense fallback={<Skeleton className="drawing" />}>
             <Drawing steps={steps} check={check} chosen={at} choose={choose} change={change} />
           </Suspense>
         )}
         {view !== "drawing" && <JsonView draft={draft} can={can} />}
-        <section className="of-step" aria-label={at === "output" ? text.agents.output : text.agents.step}>
+        <section ref={form} className="of-step" aria-label={at === "output" ? text.agents.output : text.agents.step}>
           {at === "output" ? <OutputForm output={outputOf(draft.shown)} check={check} change={change} />
             : steps[at] ? <StepForm key={at} step={steps[at]} at={at} steps={steps} check={check} change={change} agentId={String(agent.databaseId)} />
             : <Text c="dimmed" size="sm">{can ? text.agents.noStepsHint : text.agents.noSteps}</Text>}

@@ -2,7 +2,6 @@ import { Button, Skeleton } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
-import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { MoreLinks } from "../ui/MoreLinks";
@@ -15,13 +14,11 @@ import { Head } from "./Head";
 /** The secrets of one's company that its agents may use, by name. Their values are never shown. */
 export function Secrets() {
   const { text } = useText();
-  const me = useMe();
-  const can = me.can("agent.write");
   return (
     <div className="split">
       <div className="list">
-        <Head at="secrets">{can && <><MoreLinks of={[{ to: "/agents/secrets/deleted", label: text.ui.recentlyDeleted }]} /><NewSecret /></>}</Head>
-        {can ? <List /> : <Empty title={text.problems.forbidden} hint={text.agents.secretsForbidden} />}
+        <Head at="secrets"><MoreLinks of={[{ to: "/agents/secrets/deleted", label: text.ui.recentlyDeleted }]} /><NewSecret /></Head>
+        <List />
       </div>
       <Outlet />
     </div>

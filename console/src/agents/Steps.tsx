@@ -7,10 +7,15 @@ import { type Check, faultsAt } from "./useCheck";
 import type { JsonObject } from "./value";
 
 /** The steps in the order in which they are executed. Everything that the drawing does can be done here, by keyboard. */
-export function Steps({ steps, check, chosen, choose, change }: {
-  steps: readonly JsonObject[]; check: Check | undefined; chosen: Chosen; choose: (at: Chosen) => void; change: Change | undefined;
+export function Steps({ steps, check, chosen, choose, enter, change }: {
+  steps: readonly JsonObject[]; check: Check | undefined; chosen: Chosen; choose: (at: Chosen) => void; enter: () => void; change: Change | undefined;
 }) {
   const { text } = useText();
+  const press = (at: Chosen) => ({ detail }: { detail: number }) => {
+    choose(at);
+    // A key, and no pointer: the form would be many keys away.
+    if (detail === 0) enter();
+  };
   return (
     <Stack gap="xs" component="section" aria-label={text.agents.steps} className="step-list">
       <Group justify="space-between" wrap="nowrap">
@@ -20,14 +25,14 @@ export function Steps({ steps, check, chosen, choose, change }: {
       <ol>
         {steps.map((step, at) => (
           <li key={at}>
-            <button type="button" aria-current={at === chosen || undefined} onClick={() => choose(at)}>
+            <button type="button" aria-current={at === chosen || undefined} onClick={press(at)}>
               <span className="number">{at + 1}</span><span className="name">{nameOf(step, at)}</span><span className="quiet">{String(step.type ?? "")}</span>
               {faultsAt(check, `steps[${at}]`).length > 0 && <IconAlertTriangle size={14} role="img" aria-label={text.agents.faulty} />}
             </button>
           </li>
         ))}
         <li>
-          <button type="button" aria-current={chosen === "output" || undefined} onClick={() => choose("output")}>
+          <button type="button" aria-current={chosen === "output" || undefined} onClick={press("output")}>
             <span className="number" /><span className="name">{text.agents.output}</span>
             {faultsAt(check, "output").length > 0 && <IconAlertTriangle size={14} role="img" aria-label={text.agents.faulty} />}
           </button>

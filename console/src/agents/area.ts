@@ -18,7 +18,7 @@ export const agents: Area = {
     })),
     { to: "/agents/new", label: (text) => text.agents.create, part: (text) => text.agents.title, needs: "agent.write" },
     { to: "/agents/secrets/deleted", label: (text) => text.ui.recentlyDeleted, part: (text) => text.agents.lists.secrets, needs: "agent.write" },
-    { to: "/agents/secrets", label: (text) => text.agents.lists.secrets, part: (text) => text.agents.title, needs: "agent.read" },
+    { to: "/agents/secrets", label: (text) => text.agents.lists.secrets, part: (text) => text.agents.title, needs: "agent.write" },
   ],
   finders: [
     finder({

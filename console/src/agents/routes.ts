@@ -26,7 +26,7 @@ const runs = createRoute({
   component: lazyRouteComponent(() => import("./Runs"), "Runs"),
 });
 
-const secrets = createRoute({ getParentRoute: () => inside, path: "/agents/secrets", staticData: { needs: "agent.read" }, component: lazyRouteComponent(() => import("./Secrets"), "Secrets") });
+const secrets = createRoute({ getParentRoute: () => inside, path: "/agents/secrets", staticData: { needs: "agent.write" }, component: lazyRouteComponent(() => import("./Secrets"), "Secrets") });
 
 const agent = createRoute({
   getParentRoute: () => inside,
@@ -44,8 +44,8 @@ export const agentRoutes = [
     createRoute({ getParentRoute: () => runs, path: "/$jobKey", component: lazyRouteComponent(() => import("./RunPanel"), "RunPanel") }),
   ]),
   secrets.addChildren([
-    createRoute({ getParentRoute: () => secrets, path: "/new", staticData: { needs: "agent.write" }, component: lazyRouteComponent(() => import("./CreateSecret"), "CreateSecret") }),
-    createRoute({ getParentRoute: () => secrets, path: "/deleted", staticData: { needs: "agent.write" }, component: lazyRouteComponent(() => import("./DeletedSecrets"), "DeletedSecrets") }),
+    createRoute({ getParentRoute: () => secrets, path: "/new", component: lazyRouteComponent(() => import("./CreateSecret"), "CreateSecret") }),
+    createRoute({ getParentRoute: () => secrets, path: "/deleted", component: lazyRouteComponent(() => import("./DeletedSecrets"), "DeletedSecrets") }),
     createRoute({ getParentRoute: () => secrets, path: "/$secretId", component: lazyRouteComponent(() => import("./Secret"), "Secret") }),
   ]),
   agent.addChildren([

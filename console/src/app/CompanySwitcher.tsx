@@ -17,7 +17,7 @@ export function CompanySwitcher() {
   };
   if (opened && tree.error !== undefined) throw tree.error;
   return (
-    <Popover opened={opened} onChange={setOpened} position="bottom-start" width="min(24rem, calc(100vw - 1rem))" withinPortal={false} trapFocus withRoles={false}>
+    <Popover opened={opened} onChange={setOpened} position="bottom-start" width="min(24rem, calc(100vw - 1rem))" withinPortal={false} trapFocus={tree.CompanyTree !== undefined} withRoles={false}>
       <Popover.Target>
         <Button
           variant="subtle" color="gray" miw={0} leftSection={<IconBuilding size={16} aria-hidden />} rightSection={<IconChevronDown size={14} aria-hidden />}

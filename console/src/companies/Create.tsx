@@ -10,7 +10,7 @@ import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { CreateCompany, Regions, Room, type RoomResult } from "./companies.gql";
-import { forbidding, stock } from "./place";
+import { forbidding, near, stock } from "./place";
 
 type Below = NonNullable<RoomResult["customer"]>;
 
@@ -91,21 +91,34 @@ export function Create() {
   );
 }
 
-/** Where it will be, and what it counts against: what there is of what may be. */
+/** Where it will be, and what it counts against: what there is of what may be. The limits of others, while they are far, are there for those who look. */
 function Below({ room: { name, usage } }: { room: Below }) {
-  const { text, format } = useText();
-  const bounded = usage.filter((one) => one.limit !== null && stock(one.name));
+  const { text } = useText();
+  const bounded = usage.flatMap((one) => (one.limit !== null && stock(one.name) ? [{ ...one, limit: one.limit }] : []));
+  const tight = bounded.filter(({ used, limit, own }) => limit === own || used >= limit * near);
+  const far = bounded.filter((one) => !tight.includes(one));
   return (
     <Stack gap={4}>
       <Text size="sm" c="dimmed">{text.companies.createBelow(name)} {bounded.length === 0 ? text.companies.noLimits(name) : text.companies.limitsHint(name)}</Text>
-      {bounded.length > 0 && (
-        <ul aria-label={text.companies.usage} style={{ margin: 0, paddingInlineStart: "1.1rem", fontSize: "var(--mantine-font-size-sm)" }}>
-          {bounded.map((one) => {
-            const write = one.name === "STORAGE_BYTES" ? format.bytes : format.number;
-            return <li key={one.name}>{text.companies.limits[one.name]}: {text.companies.used(write(one.used), write(one.limit!))}{one.used >= one.limit! && `, ${text.companies.full}`}</li>;
-          })}
-        </ul>
+      {tight.length > 0 && <Bounds of={tight} label={text.companies.usage} />}
+      {far.length > 0 && (
+        <details>
+          <summary className="quiet"><Text span size="sm">{tight.length > 0 ? text.companies.otherLimits : text.companies.usage}</Text></summary>
+          <Bounds of={far} label={text.companies.otherLimits} />
+        </details>
       )}
     </Stack>
+  );
+}
+
+function Bounds({ of, label }: { of: readonly (Below["usage"][number] & { limit: number })[]; label: string }) {
+  const { text, format } = useText();
+  return (
+    <ul aria-label={label} style={{ margin: 0, paddingInlineStart: "1.1rem", fontSize: "var(--mantine-font-size-sm)" }}>
+      {of.map(({ name, used, limit }) => {
+        const write = name === "STORAGE_BYTES" ? format.bytes : format.number;
+        return <li key={name}>{text.companies.limits[name]}: {text.companies.used(write(used), write(limit))}{used >= limit && `, ${text.companies.full}`}</li>;
+      })}
+    </ul>
   );
 }

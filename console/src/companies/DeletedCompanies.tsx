@@ -17,7 +17,7 @@ export function DeletedCompanies() {
     .sort((one, other) => Date.parse(other.restorableUntil) - Date.parse(one.restorableUntil));
   return (
     <SidePanel title={text.ui.recentlyDeleted} close={() => navigate({ to: "/companies", search: true })}>
-      <Deleted label={text.ui.recentlyDeleted} rows={rows} error={error} again={again} restore={(id) => restore({ input: { id } })} />
+      <Deleted label={text.ui.recentlyDeleted} rows={rows} error={error} again={again} hint={text.companies.noneDeleted} restore={(id) => restore({ input: { id } })} />
     </SidePanel>
   );
 }

@@ -12,11 +12,10 @@ import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { SetLimits, Usage as Ask, type UsageResult } from "./companies.gql";
+import { near } from "./place";
 
 type Whole = NonNullable<UsageResult["customer"]>;
 type One = Whole["usage"][number];
-
-const near = 0.8;
 
 /** What a company has against what it may have, in bars that say why. */
 export function Usage() {

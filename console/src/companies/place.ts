@@ -113,3 +113,6 @@ function tightest(above: Limit, own: Limit | undefined): Limit {
 export function stock(name: Used["name"]): boolean {
   return !/PER_|CONCURRENT/.test(name);
 }
+
+/** The part of a limit from which on it is nearly reached. */
+export const near = 0.8;

@@ -90,7 +90,7 @@ function Outcome({ context, prompt, asked: { answer, error, stopped, busy, stop,
             {answer && !busy && <CopyText value={answer.text} label={t.copyAnswer} />}
           </Group>
         )}
-        <Problem error={error} again={again} />
+        <Problem error={error} again={again} byItself={false} />
         {answer && <AnswerWarnings of={answer.warnings} />}
         {answer && <GoesBy answer={answer} contextId={id} prompt={prompt} />}
       </Stack>

@@ -5,6 +5,9 @@ import { useText } from "../text";
 import { placeOf } from "./place";
 import type { Citation, Source } from "./sentences";
 
+// What Markdown marks headings by is not read out.
+const headings = /^#{1,6}\s+/gm;
+
 /** Leads to what was cited, where it stands in its document. */
 export function useOpening(contextId: string, prompt: string) {
   const { text } = useText();
@@ -38,7 +41,7 @@ export function Sources({ of, contextId, prompt }: { of: Source[]; contextId: st
               <Anchor renderRoot={(props) => <Link {...link} {...props} />} fw={600} size="sm">{name}</Anchor>{" "}
               <Text span size="sm" c="dimmed">{place}</Text>
             </Text>
-            <p className="piece">{citation.quote}</p>
+            <p className="piece">{citation.quote.replace(headings, "")}</p>
             <Anchor renderRoot={(props) => <Link {...link} {...props} />} size="sm" className="go" aria-label={text.contexts.openAt(name, place)}>
               {text.contexts.open}<IconArrowRight size={14} aria-hidden />
             </Anchor>

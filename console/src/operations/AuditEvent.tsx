@@ -70,23 +70,30 @@ interface Change {
 function Changes({ details }: { details: Record<string, Change> }) {
   const { text } = useText();
   const fields = Object.entries(details);
+  // What nothing was before, as of a sign-in, is told and was not changed.
+  const changed = fields.length === 0 || fields.some(([, change]) => isObject(change) && "old" in change);
+  const title = changed ? text.operations.changes : text.operations.particulars;
   return (
-    <Stack gap="xs" component="section" aria-label={text.operations.changes}>
-      <Title order={3} size="h5">{text.operations.changes}</Title>
+    <Stack gap="xs" component="section" aria-label={title}>
+      <Title order={3} size="h5">{title}</Title>
       {fields.length === 0 && <Text size="sm" c="dimmed">{text.operations.noChanges}</Text>}
       {fields.map(([field, change]) => (
         <div key={field}>
           <Text size="sm" fw={600}>{field}</Text>
           <Value word={text.operations.before} value={change} of="old" />
-          <Value word={text.operations.after} value={change} of="new" />
+          <Value word={changed ? text.operations.after : undefined} value={change} of="new" />
         </div>
       ))}
     </Stack>
   );
 }
 
-function Value({ word, value, of }: { word: string; value: Change; of: "old" | "new" }) {
-  if (typeof value !== "object" || value === null) return of === "new" ? <Code>{JSON.stringify(value)}</Code> : null;
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function Value({ word, value, of }: { word: string | undefined; value: Change; of: "old" | "new" }) {
+  if (!isObject(value)) return of === "new" ? <Code>{JSON.stringify(value)}</Code> : null;
   if (!(of in value)) return null;
-  return <Text size="sm"><span className="quiet">{word}</span> <Code>{typeof value[of] === "string" ? value[of] : JSON.stringify(value[of])}</Code></Text>;
+  return <Text size="sm">{word && <><span className="quiet">{word}</span>{" "}</>}<Code>{typeof value[of] === "string" ? value[of] : JSON.stringify(value[of])}</Code></Text>;
 }

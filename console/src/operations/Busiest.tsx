@@ -24,7 +24,7 @@ export function Busiest() {
   const series = useMemo(() => [{ name: text.companies.limits[by], of: ({ used }: { used: number }) => used }], [text, by]);
   return (
     <Section
-      title={text.operations.busiest} none={data ? text.operations.noneBusy : ""} hint={text.operations.busiestHint} rows={rows} keyOf={({ company }) => company.id}
+      title={text.operations.busiest} none={text.operations.noneBusy} hint={text.operations.busiestHint} rows={data || error ? rows : undefined} room={440} keyOf={({ company }) => company.id}
       columns={[
         { title: text.operations.place, by: ({ place }) => place, cell: ({ place }) => place },
         { title: text.operations.company, by: ({ company }) => company.name, cell: ({ company }) => <CompanyLink company={company} /> },

@@ -12,11 +12,11 @@ import { Section } from "./Section";
 export function Failing() {
   const { text } = useText();
   const { data, error, again } = usePolled(Ask, {});
-  if (!data) return <Problem error={error} again={again} />;
+  if (!data && error) return <Problem error={error} again={again} />;
   return (
     <Section
       title={text.operations.failing} none={text.operations.noFailing} hint={text.operations.failingHint}
-      rows={data.operations.failingDestinations} keyOf={({ id }) => id}
+      rows={data?.operations.failingDestinations} keyOf={({ id }) => id}
       columns={[
         {
           title: text.operations.destination, by: ({ name, url }) => name || url,

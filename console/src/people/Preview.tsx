@@ -23,7 +23,7 @@ export function Preview() {
   const companies = new Map(permissions.map(({ account: { customer } }) => [String(customer.databaseId), customer]));
   const company = companies.get(chosen ?? "") ?? [...companies.values()][0];
   return (
-    <SidePanel title={text.people.asTheySee} close={() => navigate({ to: "/people/$personId", params: { personId }, search: true })}>
+    <SidePanel title={data?.user ? text.people.asSeenBy(data.user.name || data.user.email) : text.people.asTheySee} close={() => navigate({ to: "/people/$personId", params: { personId }, search: true })}>
       <Stack>
         <Problem error={error} again={again} />
         {!data && !error && <Skeleton height={200} />}

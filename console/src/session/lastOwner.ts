@@ -6,6 +6,6 @@ export async function plainly<T>(work: () => Promise<T>, words: string): Promise
     return await work();
   } catch (why) {
     if (!(why instanceof CanopyError) || why.reason !== "last_owner") throw why;
-    throw new CanopyError(why.code, words, { cause: why, reason: why.reason });
+    throw new CanopyError(why.code, words, { cause: why });
   }
 }

@@ -23,15 +23,17 @@ export interface DeletedProps {
   rows: readonly DeletedRow[] | undefined;
   error: CanopyError | undefined;
   again: () => void;
+  /** How long what was deleted stays, where that is not 30 days. */
+  hint?: string;
   /** Brings a row back, under another name where one was asked for. */
   restore: (id: string, name?: string) => Promise<unknown>;
 }
 
 /** What was deleted and can be brought back, the last one first. */
-export function Deleted({ label, rows, error, again, restore }: DeletedProps) {
+export function Deleted({ label, rows, error, again, hint, restore }: DeletedProps) {
   const { text } = useText();
   if (!rows) return error ? <Problem error={error} again={again} /> : <Skeleton height={160} />;
-  if (rows.length === 0) return <Empty title={text.ui.nothingDeleted} hint={text.ui.nothingDeletedHint} />;
+  if (rows.length === 0) return <Empty title={text.ui.nothingDeleted} hint={hint ?? text.ui.nothingDeletedHint} />;
   return (
     <Stack component="ul" gap="md" p={0} m={0} aria-label={label} style={{ listStyle: "none" }}>
       {rows.map((row) => <li key={row.id}><Row row={row} restore={restore} /></li>)}

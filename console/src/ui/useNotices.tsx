@@ -3,7 +3,7 @@ import { notifications } from "@mantine/notifications";
 import { CanopyError } from "canopy-client";
 import { useText } from "../text";
 import { MailsKept } from "./MailsKept";
-import { sentence } from "./Problem";
+import { sentence, whyOf } from "./Problem";
 
 export interface Notices {
   /** Says something in a corner of the page. */
@@ -25,7 +25,7 @@ export function useNotices(): Notices {
       return true;
     } catch (why) {
       if (!(why instanceof CanopyError)) throw why;
-      notifications.show({ color: "red", message: why.reason === "changed" ? `${text.ui.overtaken} ${text.ui.overtakenNow}` : sentence(why.message), ...close });
+      notifications.show({ color: "red", message: why.reason === "changed" ? `${text.ui.overtaken} ${text.ui.overtakenNow}` : whyOf(why, text) ?? sentence(why.message), ...close });
       return false;
     }
   };

@@ -1,5 +1,7 @@
 import { CanopyError } from "canopy-client";
 import { type FormEvent, useEffect, useRef, useState } from "react";
+import { useText } from "../text";
+import { faultIn } from "./Problem";
 import { sent } from "./unsaved";
 
 export interface Submit {
@@ -16,6 +18,7 @@ export interface Submit {
 
 /** Sends a form: one at a time, with what is wrong beside the field that it is about. */
 export function useSubmit(work: () => Promise<void>): Submit {
+  const { text } = useText();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<CanopyError>();
   const under = useRef(false);
@@ -25,7 +28,8 @@ export function useSubmit(work: () => Promise<void>): Submit {
     if (error) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [error]);
   const fault = (field: string) => {
-    const message = error?.faults.find(({ location }) => location.split(".").at(-1) === field)?.message;
+    const said = error?.faults.find(({ location }) => location.split(".").at(-1) === field)?.message;
+    const message = said && (faultIn(text, said) ?? said);
     return message && message.charAt(0).toUpperCase() + message.slice(1);
   };
   return {

@@ -209,7 +209,6 @@ export const agents: Text["agents"] = {
   secretKept: (name) => `${name} ist aufbewahrt`,
   noSecrets: "Noch kein Geheimnis",
   noSecretsHint: "Ein Diagramm lesen alle, die es ansehen dürfen; Zugangsdaten gehören nicht hinein. Bewahren Sie sie hier auf, und lassen Sie Anfragen sie über den Namen lesen.",
-  secretsForbidden: "Geheimnisse sind für die, die Agenten ändern dürfen.",
   secretNameHint: "Buchstaben, Ziffern und Unterstriche.",
   secretValue: "Wert",
   secretValueHint: "Er wird versiegelt und nie wieder gezeigt.",

@@ -4,6 +4,7 @@ import { app } from "./app";
 import { companies } from "./companies";
 import { contexts } from "./contexts";
 import { eventFields, events } from "./events";
+import { faults, reasons } from "./faults";
 import { identity } from "./identity";
 import { keys } from "./keys";
 import { operations } from "./operations";
@@ -20,11 +21,13 @@ export const de: Text = {
   contexts,
   eventFields,
   events,
+  faults,
   identity,
   keys,
   operations,
   people,
   problems,
+  reasons,
   rights,
   session,
   ui,

@@ -85,5 +85,6 @@ export const operations: Text["operations"] = {
   changes: "Was geändert wurde",
   noChanges: "Die Handlung sagt alles.",
   before: "vorher:",
+  particulars: "Näheres",
   after: "nachher:",
 };

@@ -127,6 +127,7 @@ export const people: Text["people"] = {
   deleteRoleHint: "Nur eine Rolle, die niemand hat, kann gelöscht werden.",
   roleDeleted: (name) => `Die Rolle ${name} ist gelöscht.`,
   asTheySee: "Mit deren Augen",
+  asSeenBy: (name) => `Mit den Augen von ${name}`,
   previewHint: "Aus ihren Berechtigungen errechnet, soweit Sie sie sehen. Sie handeln nicht in ihrem Namen.",
   signedInTo: "Angemeldet bei",
   theirPages: "Seiten in ihrem Menü",

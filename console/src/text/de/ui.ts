@@ -63,4 +63,5 @@ export const problems: Text["problems"] = {
   tooLarge: "Das ist zu groß",
   badRequest: "Das geht nicht",
   internal: "Auf der Plattform ist etwas schiefgegangen",
+  comesBack: "Die Verbindung ist weg. Die Seite lädt von selbst, sobald sie wieder da ist.",
 };

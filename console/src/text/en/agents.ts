@@ -208,7 +208,6 @@ export const agents = {
   secretKept: (name: string) => `${name} is kept`,
   noSecrets: "No secret yet",
   noSecretsHint: "Everybody who may look reads a diagram, so a credential does not belong there. Keep it here, and let requests read it by its name.",
-  secretsForbidden: "Secrets are for those who may change agents.",
   secretNameHint: "Letters, digits and underscores.",
   secretValue: "Value",
   secretValueHint: "It is sealed, and never shown again.",

@@ -3,6 +3,7 @@ import { app } from "./app";
 import { companies } from "./companies";
 import { contexts } from "./contexts";
 import { eventFields, events } from "./events";
+import { faults, reasons } from "./faults";
 import { identity } from "./identity";
 import { keys } from "./keys";
 import { operations } from "./operations";
@@ -19,11 +20,13 @@ export const en = {
   contexts,
   eventFields,
   events,
+  faults,
   identity,
   keys,
   operations,
   people,
   problems,
+  reasons,
   rights,
   session,
   ui,

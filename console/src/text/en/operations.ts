@@ -84,5 +84,6 @@ export const operations = {
   changes: "What was changed",
   noChanges: "The action says it all.",
   before: "before:",
+  particulars: "Particulars",
   after: "after:",
 };

@@ -126,6 +126,7 @@ export const people = {
   deleteRoleHint: "Only a role that nobody has can be deleted.",
   roleDeleted: (name: string) => `The role ${name} is deleted.`,
   asTheySee: "As they see it",
+  asSeenBy: (name: string) => `As ${name} sees it`,
   previewHint: "Worked out from their permissions, as far as you see them. You do nothing in their name.",
   signedInTo: "Signed in to",
   theirPages: "Pages in their menu",

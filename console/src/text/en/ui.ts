@@ -63,4 +63,5 @@ export const problems = {
   tooLarge: "This is too large",
   badRequest: "This can’t be done",
   internal: "Something went wrong on the platform",
+  comesBack: "The connection is lost. This page loads by itself when it is back.",
 };

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-3G2ywMNh.js";import{i as t}from"./keys.gql-BHGp2Dq-.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
