@@ -82,6 +82,26 @@ test("each step of a run tells what it was given and gave, when and how long; se
   await accessible(page, "run-steps");
 });
 
+test("a search that finds nothing says what was looked for, and how to go on", async (t) => {
+  const page = await open(t);
+  const { createContext: { context } } = await graph<{ createContext: { context: { databaseId: number } } }>(
+    ada, "mutation($input: CreateContextInput!) { createContext(input: $input) { context { databaseId } } }", { input: { name: "Has nothing yet", description: "d", caption: "c" } });
+  const { databaseId } = await made(ada, "Finds nothing", {
+    steps: [{ id: "hits", type: "search", contextId: context.databaseId, prompt: "{{ input.question }}" }], output: {},
+  });
+  await signIn(page, ada, `/console/agents/${databaseId}/test`);
+  await page.getByLabel("Input").fill('{"question": "How deep is it?"}');
+  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByText("Nothing was found for “How deep is it?”").waitFor();
+  await accessible(page, "run-found-nothing");
+  await page.getByRole("link", { name: "What is closest there" }).click();
+  await page.waitForURL(new RegExp(`/contexts/${context.databaseId}/search`));
+  assert.match(decodeURIComponent(page.url()), /How.deep.is.it/);
+  await page.goBack();
+  await page.getByRole("link", { name: "The context’s documents" }).click();
+  await page.getByRole("heading", { name: "Has nothing yet", level: 1 }).waitFor();
+});
+
 test("from a run to what webhooks were told of it, and back", async (t) => {
   const page = await open(t);
   await graph(ada, "mutation($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { secret } }", { input: { url: receivers.well, name: "Told of runs" } });

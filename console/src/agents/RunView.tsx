@@ -152,9 +152,34 @@ function Step({ step: { stepId, type, input, result, error, startedAt, durationM
       <div className="lasting" aria-hidden><div style={{ width: `${(100 * durationMs) / Math.max(longest, 1)}%` }} /></div>
       {isObject(error) && <Text size="sm" c="var(--mantine-color-error)">{sentence(String(error.message))} <span className="quiet">{String(error.code)}</span></Text>}
       {error === null && result === null && <Badge variant="light" color="gray" tt="none" w="fit-content">{text.agents.passedOver}</Badge>}
+      {foundNothing(type, result) && <FoundNothing given={input} />}
       {input !== null && <Folded title={text.agents.given} label={text.agents.givenTo(stepId)} value={input} />}
       {result !== null && <Folded title={text.agents.result} label={text.agents.resultOf(stepId)} value={result} />}
     </li>
+  );
+}
+
+/** Whether a step has looked into a context, and found nothing there. */
+function foundNothing(type: string, result: unknown): boolean {
+  return type === "search" ? Array.isArray(result) && result.length === 0 : type === "ask" && isObject(result) && result.nothingFound === true;
+}
+
+/** What was looked for in which context, and how to go on: what is closest there, and its documents. */
+function FoundNothing({ given }: { given: unknown }) {
+  const { text } = useText();
+  const me = useMe();
+  if (!isObject(given) || typeof given.contextId !== "number" || typeof given.prompt !== "string") return null;
+  const { contextId, prompt } = given;
+  return (
+    <Alert color="yellow" title={text.agents.foundNothing(prompt)}>
+      <Text size="sm">{text.agents.foundNothingHint}</Text>
+      {me.can("context.read") && (
+        <Group gap="md" mt="xs">
+          <Anchor component={Link} to={`/contexts/${contextId}`} size="sm">{text.agents.itsDocuments}</Anchor>
+          <Anchor size="sm" renderRoot={(props) => <Link to="/contexts/$contextId/search" params={{ contextId: String(contextId) }} search={{ prompt, threshold: 0 }} {...props} />}>{text.agents.itsClosest}</Anchor>
+        </Group>
+      )}
+    </Alert>
   );
 }
 

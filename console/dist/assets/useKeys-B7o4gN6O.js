@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DUBilye9.js";import{i as t}from"./keys.gql-Ckyl1Vbv.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

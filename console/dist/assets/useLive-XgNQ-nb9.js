@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-C4TEhc0z.js";import{c as t}from"./webhooks.gql-6CvAS_Kw.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};
