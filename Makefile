@@ -32,7 +32,7 @@ build: ## Build bin/canopy
 
 test: ## Run all tests on a real PostgreSQL and a real Redis
 	@scripts/bootstrap.sh tests
-	@$(STACK) go test -p $(AT_ONCE) -timeout 14m $(PKG)
+	@$(STACK) go test -p $(AT_ONCE) -timeout 25m $(PKG)
 
 plans: ## Try every statement among COMPANIES (100000 1000000), whatever PostgreSQL knows (half an hour, 15 GB of memory)
 	@scripts/bootstrap.sh tests

@@ -121,6 +121,8 @@ func (v *check) email(s string) { v.address("email", s) }
 func (v *check) address(field, s string) {
 	a, err := mail.ParseAddress(s)
 	switch {
+	case s == "":
+		v.fault(field, "is required")
 	case len(s) > maxEmail:
 		v.fault(field, "is longer than %d bytes", maxEmail)
 	case err != nil, a.Address != s, strings.ContainsFunc(s, unicode.IsSpace):

@@ -52,7 +52,7 @@ test("create a company, with what is wrong beside its field, and change it", asy
   await accessible(page, "company-create");
   await panel.getByLabel("Name", { exact: true }).fill("Dune Online");
   await panel.getByRole("button", { name: "Create" }).click();
-  await panel.getByText("Is not an e-mail address").waitFor(); // where it stands, and not in a bubble of the browser's
+  await panel.getByText("Is required").waitFor(); // where it stands, and not in a bubble of the browser's
   await panel.getByLabel("First admin’s e-mail").fill("mo@dune-online.example");
   await panel.getByLabel("First name").fill("www.example.com");
   await panel.getByRole("button", { name: "Create" }).click();

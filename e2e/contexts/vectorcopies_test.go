@@ -58,16 +58,16 @@ func (c *copying) follow() {
 	c.T.Helper()
 	e := c.App.Resolver.Search
 	before := e.CopyProgress().Faults
-	for _, do := range []func(context.Context) error{e.FindLarge, e.FollowCopies} {
-		if err := do(c.T.Context()); err != nil {
+	for _, do := range []func(context.Context) error{e.FindLarge, e.FollowCopies, e.FollowCopies} { // once more to tell how far they are
+		err := do(c.T.Context())
+		for end := time.Now().Add(platform.Patience); errors.Is(err, context.DeadlineExceeded) && time.Now().Before(end); { // the database was busy: a worker's next turn
+			err = do(c.T.Context())
+		}
+		if err != nil {
 			c.T.Fatal(err)
 		}
 		e.AwaitCopies(c.T.Context())
 	}
-	if err := e.FollowCopies(c.T.Context()); err != nil { // to tell how far they are
-		c.T.Fatal(err)
-	}
-	e.AwaitCopies(c.T.Context())
 	if n := e.CopyProgress().Faults - before; n > 0 {
 		c.T.Fatalf("%d copies failed: %s", n, c.Log.String())
 	}
