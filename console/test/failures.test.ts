@@ -44,7 +44,7 @@ test("a slow platform: what is awaited is shown, and nothing is sent twice", asy
   await form.locator("button[data-loading]").waitFor();
   await form.getByLabel("Name").press("Enter");
   await form.getByLabel("Name").press("Enter");
-  await page.getByRole("link", { name: "People" }).click();
+  await page.getByRole("navigation").getByRole("link", { name: "People", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "People" }).waitFor(); // one can go on meanwhile
   await accessible(page, "slow");
   answer();
@@ -92,6 +92,40 @@ test("a switch shows at once what it will be, and turns back where the platform 
   answer();
   await page.getByText("This is not for you").waitFor();
   await rights.getByText("turned off").waitFor({ state: "detached" });
+});
+
+test("a platform that is not available (503): a list, a form and the sign-in say so, keep what was typed, and go on", async (t) => {
+  const page = await open(t, { complaints: /status of 503/ });
+  await page.goto(`${url}/console/`);
+  const away = page.getByRole("alert").filter({ hasText: "The platform is not available at the moment" });
+  await page.getByLabel("E-mail").fill(greta.email);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel("Password", { exact: true }).fill(greta.password);
+  await page.route(`${url}/auth/**`, (route) => route.fulfill({ status: 503, body: "" }));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await away.waitFor();
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Account" }).waitFor();
+
+  await page.route(`${url}/graphql`, (route) => route.fulfill({ status: 503, body: "" }));
+  await page.getByRole("navigation").getByRole("link", { name: "People", exact: true }).click();
+  await away.waitFor();
+  await accessible(page, "unavailable");
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).waitFor();
+
+  await page.goto(`${url}/console/roles/new`);
+  const form = page.getByRole("region", { name: "Create a role" });
+  await form.getByLabel("Name").fill("Patient");
+  await page.route(`${url}/graphql`, (route) => route.fulfill({ status: 503, body: "" }));
+  await form.getByRole("button", { name: "Create" }).click();
+  await form.getByText("The platform is not available at the moment").waitFor();
+  await page.unrouteAll();
+  assert.equal(await form.getByLabel("Name").inputValue(), "Patient");
+  await form.getByRole("button", { name: "Create" }).click();
+  await page.getByText("The role Patient is there.").waitFor();
 });
 
 test("a page that is opened without a connection says so, and loads by itself once there is one, in German as well", async (t) => {
