@@ -21,7 +21,7 @@ for (const [role, who] of Object.entries({ Owner: greta, Admin: jonas, Viewer: m
       seen.add(kind);
       await page.goto(url + path);
       await page.getByRole("button", { name: "Account" }).waitFor();
-      await page.waitForLoadState("networkidle");
+      await loaded(page);
       assert.deepEqual(refused.splice(0), [], path);
       const main = page.getByRole("main");
       assert.equal(await main.getByText("You are not allowed to do this").count() + await main.getByText("None of your roles has the right").count(), 0, path);
@@ -38,7 +38,7 @@ for (const [role, who] of Object.entries({ Owner: greta, Admin: jonas, Viewer: m
       await option.click();
       const rights = page.getByRole("region", { name: await option.locator(".cell").first().innerText(), exact: true }).getByRole("region", { name: "What they may do, and why" });
       await rights.getByRole("link", { name: "As they see it" }).waitFor();
-      await page.waitForLoadState("networkidle");
+      await loaded(page);
       people.add(page.url());
       for (const name of await rights.getByRole("button", { name: /^Turn off/ }).evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")!))) {
         await rights.getByRole("button", { name, exact: true }).click();
@@ -49,6 +49,13 @@ for (const [role, who] of Object.entries({ Owner: greta, Admin: jonas, Viewer: m
     }
     assert.ok(people.size > 1);
   });
+}
+
+/** Waits until a page has its head and all of its content: a busy machine can be without requests before it shows what they gave. */
+async function loaded(page: Page): Promise<void> {
+  await page.getByRole("main").getByRole("heading").first().waitFor();
+  await page.waitForLoadState("networkidle");
+  await page.locator("main").locator(".mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true]").first().waitFor({ state: "hidden" });
 }
 
 /** Gives what the platform refuses from now on. */
