@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BsxMgUyB.js";import{i as t}from"./keys.gql-Ab8pTNax.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
