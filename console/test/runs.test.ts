@@ -12,7 +12,7 @@ test("runs: filters, one that has failed, one that is cancelled, and the search 
   await run.getByText("The run has failed at no").first().waitFor();
   await run.getByText("Not today.").first().waitFor();
   await accessible(page, "run-failed");
-  await page.getByRole("link", { name: "Runs" }).click();
+  await page.getByRole("link", { name: "Its runs" }).click();
   await page.waitForURL(/agent=\d+/);
   const list = page.getByRole("listbox", { name: "Runs" });
   await list.getByRole("option", { name: /Always fails.*failed/ }).click();
@@ -136,7 +136,7 @@ test("a run under way is shown as it goes, and cancelled", async (t) => {
   await run.getByText("The run was cancelled", { exact: true }).waitFor();
   await run.getByRole("status").getByText("cancelled", { exact: true }).waitFor();
   await accessible(page, "run-cancelled");
-  await page.getByRole("link", { name: "Runs" }).click();
+  await page.getByRole("link", { name: "Its runs" }).click();
   await page.getByRole("listbox", { name: "Runs" }).getByRole("option", { name: /Takes long.*cancelled/ }).waitFor();
   await page.getByLabel("Status").selectOption("failed or cancelled");
   await page.getByRole("listbox", { name: "Runs" }).getByRole("option", { name: /Takes long.*cancelled/ }).waitFor();

@@ -4,6 +4,7 @@ export const agents: Text["agents"] = {
   title: "Agenten",
   lists: { agents: "Agenten", runs: "Läufe", secrets: "Geheimnisse" },
   one: "Agent",
+  itsRuns: "Seine Läufe",
   numbered: (id) => `Agent ${id}`,
   find: "Agenten nach dem Namen suchen",
   state: "Zustand",

@@ -3,6 +3,7 @@ export const agents = {
   title: "Agents",
   lists: { agents: "Agents", runs: "Runs", secrets: "Secrets" },
   one: "Agent",
+  itsRuns: "Its runs",
   numbered: (id: number) => `Agent ${id}`,
   find: "Find an agent by its name",
   state: "State",
