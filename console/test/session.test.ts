@@ -127,6 +127,7 @@ test("two-factor: on, by its code, by a recovery code, off", async (t) => {
     await page.getByLabel("Password", { exact: true }).fill(jonas.password);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByLabel("Code").fill("000000");
+    assert.equal(await page.getByRole("button", { name: "Use a passkey" }).count(), 0); // there is none
     await accessible(page, "code");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("The code is wrong, or was used already").waitFor();
