@@ -201,6 +201,8 @@ export const agents: Text["agents"] = {
   itsClosest: "Was dort am nächsten kommt",
   underWay: "läuft gerade",
   soFar: (seconds) => `seit ${seconds} s`,
+  cutOff: "abgebrochen, bevor er fertig war",
+  neverCame: "lief nicht",
   toCome: "kommt noch",
   told: "Webhooks, die davon erfahren haben",
   toldNobody: "Kein Ziel hat davon erfahren.",

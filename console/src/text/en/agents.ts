@@ -200,6 +200,8 @@ export const agents = {
   itsClosest: "What is closest there",
   underWay: "under way",
   soFar: (seconds: string) => `for ${seconds} s`,
+  cutOff: "cancelled before it was done",
+  neverCame: "did not run",
   toCome: "to come",
   told: "Webhooks that were told",
   toldNobody: "No destination was told of it.",
