@@ -101,7 +101,7 @@ func waysBelow(from string) ways {
 			return []way{{each: reached.each, from: namedIn("c", st.arg(ids, "bigint[]"), "customers c"), held: walk.held}}
 		}
 		in := wordsOfCustomers
-		in.each, in.held, in.few, in.walk = reached.each, walk.held, []way{reached}, &walk
+		in.each, in.held, in.few, in.walk, in.limbs, in.behind = reached.each, walk.held, []way{reached}, &walk, false, ""
 		if reached.ordered {
 			in.walk = &reached
 		}
@@ -138,6 +138,7 @@ var companiesByID = joinByID("customers", "c", "n.id")
 // wordsOfCustomers finds companies by the words of their names.
 var wordsOfCustomers = searching{
 	table: "customer_words w", id: "w.customer_id", fits: "w.words @@ ?", from: companiesByID, limb: "w.limb_id",
+	limbs: true, behind: "words_behind(w.limb_id, w.words) @@ ?",
 	keys:   map[string]string{"c.id": "w.customer_id", nameOfCustomer: "w.named", "c.created_at": "w.created_at", "c.lineage": "o.lineage"},
 	beside: "c.lineage", joined: joinByID("customers", "o", "w.customer_id"), // which a move changes
 }
