@@ -39,6 +39,14 @@ func (d *Destination) GlobalID() globalid.ID {
 
 func (d *Destination) key() int64 { return d.ID }
 
+// OverlapEndsAt is until when the secret of before the last rotation goes on signing; nil while one signs alone.
+func (d *Destination) OverlapEndsAt() *time.Time {
+	if d.NextAt == nil || !d.NextAt.After(time.Now()) {
+		return nil
+	}
+	return d.NextAt
+}
+
 var destinationColumns = columns[Destination]("d")
 
 var (

@@ -384,13 +384,15 @@ func (m Mutation) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecre
 		what := audit.None().Secret("secret", true, true)
 		sealed := outbox.SealSigningSecret(m.Box, d.ID, out.Secret)
 		if or(in.Overlap, false) {
-			if d.NextAt != nil && d.NextAt.After(time.Now()) {
+			if ends := d.OverlapEndsAt(); ends != nil {
 				return what, problem.Bad("the overlap of an earlier rotation lasts until %s: another one would drop the secret that receivers are being given; rotate after it, or without overlap",
-					d.NextAt.UTC().Format(time.RFC3339)).With("rotation_under_way")
+					ends.UTC().Format(time.RFC3339)).With("rotation_under_way")
 			}
 			next := time.Now().Add(secretOverlap)
+			d.NextAt = &next
 			return what.With("overlapEndsAt", next), tx.SetNextSigningSecret(ctx, d.ID, sealed, next)
 		}
+		d.NextAt = nil
 		return what, tx.SetSigningSecret(ctx, d.ID, sealed)
 	})
 	return out, err

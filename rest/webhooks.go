@@ -43,24 +43,26 @@ func eventTypeOf(e webhook.Entry) eventType {
 
 // Destination is where events are delivered to. Its secret is never shown again.
 type Destination struct {
-	ID        int64     `json:"id"`
-	URL       string    `json:"url" format:"uri"`
-	Name      string    `json:"name"`
-	Events    *[]string `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
-	Enabled   bool      `json:"enabled" doc:"Whether events are written down for it"`
-	Signing   string    `json:"signing" enum:"spec,standard" doc:"How deliveries are signed"`
-	CreatedAt time.Time `json:"createdAt"`
+	ID            int64      `json:"id"`
+	URL           string     `json:"url" format:"uri"`
+	Name          string     `json:"name"`
+	Events        *[]string  `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
+	Enabled       bool       `json:"enabled" doc:"Whether events are written down for it"`
+	Signing       string     `json:"signing" enum:"spec,standard" doc:"How deliveries are signed"`
+	OverlapEndsAt *time.Time `json:"overlapEndsAt" nullable:"true" doc:"Until when the secret of before the last rotation goes on signing, and the new one beside it; null while one signs alone"`
+	CreatedAt     time.Time  `json:"createdAt"`
 }
 
 func destinationOf(d *db.Destination) Destination {
 	return Destination{
-		ID:        d.ID,
-		URL:       d.URL,
-		Name:      d.Name,
-		Events:    subscribed(d),
-		Enabled:   d.Enabled,
-		Signing:   strings.ToLower(d.Signing),
-		CreatedAt: d.CreatedAt.UTC(),
+		ID:            d.ID,
+		URL:           d.URL,
+		Name:          d.Name,
+		Events:        subscribed(d),
+		Enabled:       d.Enabled,
+		Signing:       strings.ToLower(d.Signing),
+		OverlapEndsAt: utc(d.OverlapEndsAt()),
+		CreatedAt:     d.CreatedAt.UTC(),
 	}
 }
 

@@ -94,6 +94,29 @@ test("a switch shows at once what it will be, and turns back where the platform 
   await rights.getByText("turned off").waitFor({ state: "detached" });
 });
 
+test("a switch that is turned off and on again at once is on in the end, however long the first of both took", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/people");
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).click();
+  const rights = page.getByRole("region", { name: "What they may do, and why" });
+  let go = () => {};
+  const later = new Promise<void>((done) => (go = done));
+  await page.route(`${url}/graphql`, async (route) => {
+    if (route.request().postData()?.includes('"disabled":true')) await later;
+    await route.fallback();
+  });
+  await rights.getByRole("button", { name: /^Turn off: Viewer/ }).first().click();
+  await rights.getByRole("button", { name: /^Turn on: Viewer/ }).click();
+  await rights.getByText("turned off").waitFor({ state: "detached" });
+  await page.waitForTimeout(500); // the second would have come to the platform by now
+  go();
+  await page.getByRole("alert").filter({ hasText: "can do nothing as Viewer" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: /is Viewer .* again/ }).waitFor();
+  await page.reload();
+  await rights.getByRole("button", { name: /^Turn off: Viewer/ }).first().waitFor();
+  assert.equal(await rights.getByText("turned off").count(), 0);
+});
+
 test("a platform that is not available (503): a list, a form and the sign-in say so, keep what was typed, and go on", async (t) => {
   const page = await open(t, { complaints: /status of 503/ });
   await page.goto(`${url}/console/`);

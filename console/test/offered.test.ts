@@ -42,7 +42,10 @@ for (const [role, who] of Object.entries({ Owner: greta, Admin: jonas, Viewer: m
       people.add(page.url());
       for (const name of await rights.getByRole("button", { name: /^Turn off/ }).evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")!))) {
         await rights.getByRole("button", { name, exact: true }).click();
+        // It shows as turned on before the platform has done so, and a window that closes would take that back.
+        const done = page.waitForResponse((response) => response.request().postData()?.includes('"disabled":false') ?? false);
         await rights.getByRole("button", { name: name.replace("Turn off", "Turn on"), exact: true }).click();
+        await (await done).finished();
         await rights.getByRole("button", { name, exact: true }).waitFor();
       }
       assert.deepEqual(refused.splice(0), [], page.url());

@@ -40,6 +40,7 @@ test("who may do what and why; take a permission away, give another, turn it off
   await rights.getByText("turned off").waitFor();
   await rights.getByRole("button", { name: /^Turn on: Member/ }).click();
   await rights.getByText("turned off").waitFor({ state: "detached" });
+  await page.getByRole("alert").filter({ hasText: /is Member .* again/ }).waitFor();
   assert.equal(await rights.getByText(/ of Alpine Energy$/).count(), before);
 });
 

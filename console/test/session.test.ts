@@ -176,7 +176,7 @@ test("what one may do changes while one looks", async (t) => {
   for (const application of ["Agent builder", "Assistant"]) await rights.getByRole("button", { name: new RegExp(`^Turn off: Viewer in ${application} of`) }).click();
   await agents.waitFor({ state: "detached" });
   for (const application of ["Agent builder", "Assistant"]) await rights.getByRole("button", { name: new RegExp(`^Turn on: Viewer in ${application} of`) }).click();
-  await agents.waitFor();
+  for (const name of ["Agents", "Contexts"]) await menu.getByRole("link", { name }).waitFor();
 });
 
 test("what is typed stays, and says why it can't be sent, when a right for it is taken away", async (t) => {

@@ -132,6 +132,16 @@ test("change a destination, rotate its secret, verify signatures, turn it off an
   await rotate.getByText("For 24 hours both secrets sign.").waitFor();
   await rotate.getByText(/^whsec_/).waitFor();
   await rotate.getByRole("button", { name: "I have kept it" }).click();
+  const overlap = panel.getByRole("alert").filter({ hasText: "Two secrets sign" });
+  await overlap.getByText(/It ends: (in 24 hours|in 23 hours|tomorrow|in 1 day)/).waitFor();
+  await accessible(page, "webhooks-overlap");
+  // Another one, at once, ends it.
+  await panel.getByRole("link", { name: "Rotate the secret" }).click();
+  await rotate.getByRole("radio").nth(1).check();
+  await rotate.getByRole("button", { name: "Make a new secret" }).click();
+  await rotate.getByText("The old secret signs nothing any more.").waitFor();
+  await rotate.getByRole("button", { name: "I have kept it" }).click();
+  await overlap.waitFor({ state: "detached" });
   await panel.getByRole("switch", { name: "Enabled" }).press(" ");
   await panel.getByText("Events that happen now are not kept for it.").waitFor();
   await panel.getByRole("button", { name: "Delete" }).click();

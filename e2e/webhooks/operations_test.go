@@ -91,9 +91,16 @@ func TestDestinationsAreManaged(t *testing.T) {
 		}
 		return a.JSON(t).(map[string]any)["secret"].(string)
 	}
+	overlapEnds := func() any {
+		t.Helper()
+		return platform.Member(t, s.Must(200, "GET", at, token, nil).JSON(t), "overlapEndsAt")
+	}
 	t.Run("rotation with overlap", func(t *testing.T) {
 		next := rotate(map[string]any{"overlap": true})
 		x := send()
+		if ends, err := time.Parse(time.RFC3339, fmt.Sprint(overlapEnds())); err != nil || time.Until(ends) < 23*time.Hour || time.Until(ends) > 24*time.Hour {
+			t.Errorf("the overlap ends at %v: %v", ends, err)
+		}
 		if !webhook.Verify(old, x.Body, x.Header.Get(webhook.HeaderSignature)) || !webhook.Verify(next, x.Body, x.Header.Get(webhook.HeaderSignatureNext)) {
 			t.Errorf("headers: %v", x.Header)
 		}
@@ -107,6 +114,9 @@ func TestDestinationsAreManaged(t *testing.T) {
 		s.SQL(`UPDATE webhook_destinations SET next_at = now() - interval '1 second'`)
 		if x = send(); !webhook.Verify(next, x.Body, x.Header.Get(webhook.HeaderSignature)) || x.Header.Get(webhook.HeaderSignatureNext) != "" {
 			t.Errorf("headers when the overlap is over: %v", x.Header)
+		}
+		if ends := overlapEnds(); ends != nil {
+			t.Errorf("the overlap that is over ends at %v", ends)
 		}
 		old = next
 	})

@@ -17,7 +17,7 @@ import (
 // The fields of webhooks under the names that REST gives them.
 const (
 	parityCatalog     = `{ v: webhookCatalog { version events { type category description example schema } } }`
-	parityDestination = `id: databaseId url name events enabled signing createdAt`
+	parityDestination = `id: databaseId url name events enabled signing overlapEndsAt createdAt`
 	parityDelivery    = `id: databaseId eventId destinationId type status attempts httpStatus error test createdAt completedAt`
 	parityAttempts    = `attemptLog { at durationMs httpStatus error response }`
 )
@@ -65,6 +65,7 @@ func TestParityOfWebhooks(t *testing.T) {
 	blocked, _ := s.Subscribe(token, platform.PublicURL)
 	s.SQL(`UPDATE webhook_destinations SET url = 'https://10.0.0.1/' WHERE id = $1`, blocked)
 	s.Must(200, "PATCH", platform.Hooks+"/destinations/"+platform.Decimal(some), token, object{"enabled": false, "name": "Ünder <&>"})
+	s.Must(200, "POST", platform.Hooks+"/destinations/"+platform.Decimal(some)+"/rotate-secret", token, object{"overlap": true})
 	test := func(destination int64, typ string) int64 {
 		t.Helper()
 		return s.Must(202, "POST", platform.Hooks+"/destinations/"+platform.Decimal(destination)+"/test", token, object{"type": typ}).ID(t, "deliveryId")

@@ -2784,6 +2784,8 @@ type WebhookDestination implements Node {
   enabled: Boolean!
   "How deliveries are signed."
   signing: WebhookSigning!
+  "Until when the signing secret of before the last rotation goes on signing, and the new one beside it; null while one signs alone."
+  overlapEndsAt: DateTime
   "When the platform disabled it, after three days of failures; null when it did not."
   autoDisabledAt: DateTime
   "Since when nothing gets through; null while deliveries do."
@@ -22539,6 +22541,10 @@ func (ec *executionContext) _WebhookDestination_signing(ctx context.Context, fie
 	return ec.marshalNWebhookSigning2string(ctx, field.Selections, obj.Signing)
 }
 
+func (ec *executionContext) _WebhookDestination_overlapEndsAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.OverlapEndsAt())
+}
+
 func (ec *executionContext) _WebhookDestination_autoDisabledAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
 	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.AutoDisabledAt)
 }
@@ -38160,7 +38166,7 @@ func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.Se
 var webhookDestinationImplementors = []string{"WebhookDestination", "Node", "SearchResult"}
 
 // plainFieldsOfWebhookDestination are read from the object alone, and can't fail.
-var plainFieldsOfWebhookDestination = map[string]bool{"autoDisabledAt": true, "createdAt": true, "databaseId": true, "enabled": true, "failingSince": true, "id": true, "name": true, "signing": true, "url": true, "version": true}
+var plainFieldsOfWebhookDestination = map[string]bool{"autoDisabledAt": true, "createdAt": true, "databaseId": true, "enabled": true, "failingSince": true, "id": true, "name": true, "overlapEndsAt": true, "signing": true, "url": true, "version": true}
 
 func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.SelectionSet, obj *db.Destination) graphql.Marshaler {
 	shape := ec.shapes.Of(ec.OperationContext, sel, webhookDestinationImplementors)
@@ -38207,6 +38213,11 @@ func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.Sel
 		case "signing":
 			out.Values[i] = ec._WebhookDestination_signing(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "overlapEndsAt":
+			out.Values[i] = ec._WebhookDestination_overlapEndsAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "autoDisabledAt":

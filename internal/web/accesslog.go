@@ -31,10 +31,11 @@ func AccessLog(log *slog.Logger, quiet ...string) Middleware {
 }
 
 func logRequest(log *slog.Logger, e *exchange, r *http.Request, took time.Duration, finished bool) {
+	status := e.noted(r)
 	attrs := [14]slog.Attr{
 		slog.String("method", methodName(r.Method)),
 		slog.String("route", e.route(r)),
-		slog.Int("status", e.status),
+		slog.Int("status", status),
 		slog.Int64("bytes", e.bytes),
 		slog.Duration("duration", took),
 		slog.String("requestId", e.id),
@@ -47,7 +48,7 @@ func logRequest(log *slog.Logger, e *exchange, r *http.Request, took time.Durati
 		shown = append(shown, slog.Bool("aborted", true))
 	}
 	level := slog.LevelInfo
-	if e.status >= http.StatusInternalServerError {
+	if status >= http.StatusInternalServerError {
 		level = slog.LevelWarn
 	}
 	log.LogAttrs(r.Context(), level, "request", shown...)

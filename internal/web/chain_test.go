@@ -53,6 +53,26 @@ func (s *stack) line(t *testing.T) map[string]any {
 	return line
 }
 
+// measured gives the counts and gauges by name and labels.
+func (s *stack) measured(t *testing.T) map[string]uint64 {
+	t.Helper()
+	families, err := s.reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]uint64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			name := f.GetName()
+			for _, l := range m.GetLabel() {
+				name += " " + l.GetValue()
+			}
+			got[name] = m.GetHistogram().GetSampleCount() + uint64(m.GetCounter().GetValue()+m.GetGauge().GetValue())
+		}
+	}
+	return got
+}
+
 func TestAccessLog(t *testing.T) {
 	s := newStack(t)
 	s.mux.HandleFunc("GET /things/{id}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
@@ -106,6 +126,45 @@ func TestAccessLog(t *testing.T) {
 	})
 }
 
+func TestAClientThatHasGone(t *testing.T) {
+	s := newStack(t)
+	began := make(chan context.Context)
+	s.mux.HandleFunc("GET /slow/{way}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("way") == "gives-up" {
+			began <- r.Context()
+			<-r.Context().Done()
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	srv := httptest.NewServer(s)
+	ctx, giveUp := context.WithCancel(t.Context())
+	go func() {
+		<-began
+		giveUp()
+	}()
+	for way, c := range map[string]context.Context{"gives-up": ctx, "waits": t.Context()} {
+		r, err := http.NewRequestWithContext(c, http.MethodGet, srv.URL+"/slow/"+way, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := srv.Client().Do(r); err == nil {
+			_ = res.Body.Close()
+		}
+	}
+	srv.Close() // waits for both
+
+	log := s.log.String()
+	if strings.Count(log, `"INFO","msg":"request","method":"GET","route":"/slow/{way}","status":499`) != 1 || strings.Count(log, `"status":503`) != 1 {
+		t.Errorf("the log is %s", log)
+	}
+	got := s.measured(t)
+	for _, class := range []string{"4xx", "5xx"} {
+		if n := got["http_request_duration_seconds GET /slow/{way} "+class]; n != 1 {
+			t.Errorf("%d requests count as %s, want 1", n, class)
+		}
+	}
+}
+
 func TestRecover(t *testing.T) {
 	s := newStack(t)
 	s.mux.HandleFunc("/early", func(http.ResponseWriter, *http.Request) { panic("boom") })
@@ -157,20 +216,7 @@ func TestMetrics(t *testing.T) {
 		method, path, _ := strings.Cut(target, " ")
 		s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, path, nil))
 	}
-	families, err := s.reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]uint64{}
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			name := f.GetName()
-			for _, l := range m.GetLabel() {
-				name += " " + l.GetValue()
-			}
-			got[name] = m.GetHistogram().GetSampleCount() + uint64(m.GetCounter().GetValue()+m.GetGauge().GetValue())
-		}
-	}
+	got := s.measured(t)
 	want := map[string]uint64{
 		"http_request_duration_seconds GET /things/{id} 2xx": 2,
 		"http_request_duration_seconds GET other 4xx":        2,

@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -104,6 +105,17 @@ func (e *exchange) begin() {
 	if e.status == 0 {
 		e.status = http.StatusOK
 	}
+}
+
+// statusGone is what is noted of a request that its client gave up before there was an answer; nginx has the number for it.
+const statusGone = 499
+
+// noted is the status for logs, metrics and traces. A client that has gone makes what was under way fail, which is no failure of the platform.
+func (e *exchange) noted(r *http.Request) int {
+	if e.status == http.StatusServiceUnavailable && errors.Is(r.Context().Err(), context.Canceled) {
+		return statusGone
+	}
+	return e.status
 }
 
 // streams tells whether the answer lives as long as its subscriber: its duration is no measure of

@@ -64,7 +64,7 @@ func (m *metrics) record(e *exchange, r *http.Request, took time.Duration) {
 		m.streams.WithLabelValues(route).Inc()
 		return
 	}
-	m.durations.WithLabelValues(methodName(r.Method), route, statusClass(e.status)).Observe(took.Seconds())
+	m.durations.WithLabelValues(methodName(r.Method), route, statusClass(e.noted(r))).Observe(took.Seconds())
 }
 
 // statusClass is the first digit of a status; an answer that was cut off before its status has

@@ -38,11 +38,12 @@ func tellSpan(span telemetry.Span, e *exchange, r *http.Request, method string) 
 		span.Name(method + " " + route)
 		span.Set(telemetry.Text("http.route", route))
 	}
-	span.Set(telemetry.Number("http.response.status_code", int64(e.status)), telemetry.Text("canopy.request", e.id))
+	status := e.noted(r)
+	span.Set(telemetry.Number("http.response.status_code", int64(status)), telemetry.Text("canopy.request", e.id))
 	if e.told.customer != 0 {
 		span.Set(telemetry.Number("canopy.customer", e.told.customer), telemetry.Text("canopy.client", e.told.client))
 	}
-	if e.status == 0 || e.status >= http.StatusInternalServerError {
+	if status == 0 || status >= http.StatusInternalServerError {
 		span.Failed("")
 	}
 	span.End(nil)

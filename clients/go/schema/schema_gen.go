@@ -3733,6 +3733,8 @@ type WebhookDestination struct {
 	Enabled bool `json:"enabled,omitzero"`
 	// How deliveries are signed.
 	Signing WebhookSigning `json:"signing,omitzero"`
+	// Until when the signing secret of before the last rotation goes on signing, and the new one beside it; null while one signs alone.
+	OverlapEndsAt *time.Time `json:"overlapEndsAt,omitzero"`
 	// When the platform disabled it, after three days of failures; null when it did not.
 	AutoDisabledAt *time.Time `json:"autoDisabledAt,omitzero"`
 	// Since when nothing gets through; null while deliveries do.

@@ -3675,6 +3675,8 @@ export interface WebhookDestination {
   enabled: boolean;
   /** How deliveries are signed. */
   signing: WebhookSigning;
+  /** Until when the signing secret of before the last rotation goes on signing, and the new one beside it; null while one signs alone. */
+  overlapEndsAt: DateTime | null;
   /** When the platform disabled it, after three days of failures; null when it did not. */
   autoDisabledAt: DateTime | null;
   /** Since when nothing gets through; null while deliveries do. */

@@ -8,7 +8,7 @@ type Document = TypedDocument<Data, Data>;
 /** Has the client of Canopy carry operations, which renews tokens, tries again, and comes back after interruptions. */
 export function overCanopy(canopy: Canopy): Exchange {
   return ({ forward }) => (operations) => {
-    const changes = { ended: 0 };
+    const changes = { ended: 0, turns: new Map<unknown, Promise<unknown>>() };
     const answers = pipe(
       operations,
       filter(({ kind }) => kind !== "teardown"),
@@ -37,12 +37,31 @@ async function ask(
   const variables = given as Data;
   const request = () => canopy.request(document, variables, { signal });
   if (kind === "query") return give(await afterChanges(changes, request));
-  if (kind === "mutation") return give(await request().finally(() => changes.ended++));
+  if (kind === "mutation") return give(await inTurn(changes.turns, variables, request).finally(() => changes.ended++));
   for await (const event of canopy.subscribe(document, variables, { signal, once: context.once, onConnected: context.onConnected })) give(event);
 }
 
-/** How many changes have ended, well or not. */
-interface Changes { ended: number }
+interface Changes {
+  /** How many have ended, well or not. */
+  ended: number;
+  /** The last one to each object. */
+  turns: Map<unknown, Promise<unknown>>;
+}
+
+/** Changes an object once the change before has ended: of two on their way at once, either can come first, and a switch would stay as it was not left. */
+async function inTurn<R>(turns: Map<unknown, Promise<unknown>>, { input }: Data, change: () => Promise<R>): Promise<R> {
+  const id = (input as { id?: string } | undefined)?.id;
+  if (id === undefined) return change();
+  const before = turns.get(id);
+  const answer = (async () => {
+    await before;
+    return change();
+  })();
+  const ended = answer.catch(() => undefined);
+  turns.set(id, ended);
+  void ended.then(() => turns.get(id) === ended && turns.delete(id));
+  return answer;
+}
 
 /** Reads something, and once more where something was changed meanwhile: the answer may be from before, and would not be asked for again. */
 async function afterChanges(changes: Changes, read: () => Promise<Data>): Promise<Data> {

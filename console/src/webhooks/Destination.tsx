@@ -48,6 +48,7 @@ function Shown({ destination }: { destination: Whole }) {
           <Text size="sm">{text.webhooks.stoppedHint} <When at={destination.autoDisabledAt} /></Text>
         </Alert>
       )}
+      {destination.overlapEndsAt && <Alert title={text.webhooks.overlap}><Text size="sm">{text.webhooks.overlapHint} <When at={destination.overlapEndsAt} /></Text></Alert>}
       {may && <Enabled destination={destination} />}
       <Health id={destination.id} />
       <Facts of={[

@@ -93,6 +93,8 @@ export const webhooks: Text["webhooks"] = {
     nowWarning: "Ihr Empfänger weist Zustellungen ab, bis er das neue Geheimnis hat. Holen Sie diese danach nach.",
   },
   rotatedOverlap: "24 Stunden lang signieren beide Geheimnisse. Geben Sie Ihrem Empfänger bis dahin das neue.",
+  overlap: "Zwei Geheimnisse signieren",
+  overlapHint: "Das Geheimnis von vor der letzten Erneuerung signiert weiter, und das neue daneben. Bis zum Ende braucht Ihr Empfänger das neue. Das Ende:",
   rotatedNow: "Das alte Geheimnis signiert nichts mehr. Geben Sie Ihrem Empfänger jetzt das neue.",
   recover: "Nachholen",
   recoverHint: "Sendet noch einmal, was seit einem Zeitpunkt gescheitert ist oder gesperrt war, jedes Ereignis einmal. Was Ihr Empfänger hat, verwirft er anhand der Id.",

@@ -92,6 +92,8 @@ export const webhooks = {
     nowWarning: "Your receiver refuses deliveries until it has the new secret. Recover them afterwards.",
   },
   rotatedOverlap: "For 24 hours both secrets sign. Give your receiver the new one by then.",
+  overlap: "Two secrets sign",
+  overlapHint: "The secret of before the last rotation goes on signing, and the new one beside it. By its end your receiver needs the new one. It ends:",
   rotatedNow: "The old secret signs nothing any more. Give your receiver the new one now.",
   recover: "Recover",
   recoverHint: "Sends all that failed or was blocked since a moment once more, each event once. Your receiver drops what it has, by its id.",

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Da0lPeqX.js";import{i as t}from"./keys.gql-JAR_i8mm.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
