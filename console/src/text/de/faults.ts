@@ -51,6 +51,29 @@ export const reasons: Text["reasons"] = {
   wrong_status: "Das geht nicht, so wie das Unternehmen gerade ist.",
 };
 
+export const failures: Text["failures"] = {
+  STATUS: "Der Empfänger hat die Zustellung nicht angenommen.",
+  BLOCKED: "Dorthin wird nicht gesendet: Die Adresse ist nicht öffentlich oder nicht erlaubt.",
+  DNS: "Der Name des Servers ist im DNS nicht zu finden.",
+  TLS: "Eine sichere Verbindung kam nicht zustande.",
+  CONNECTION: "Die Verbindung kam nicht zustande oder brach ab.",
+  TIMEOUT: "In der erlaubten Zeit kam keine Antwort.",
+  DELETED: "Das Ziel wurde gelöscht.",
+  INTERRUPTED: "Aufgegeben: Die Versuche wurden zu oft unterbrochen.",
+  SECRET: "Das Geheimnis zum Signieren lässt sich nicht lesen. Erneuern Sie es, und senden Sie noch einmal.",
+  timeout: "Es hat zu lange gedauert.",
+  too_large: "Das Ergebnis ist zu groß.",
+  expression: "Ein Ausdruck lässt sich nicht auswerten oder ergab etwas von der falschen Art.",
+  http_blocked: "Dorthin wird nicht gesendet: Die Adresse ist nicht öffentlich oder nicht erlaubt.",
+  http_error: "Der Aufruf bekam keine Antwort oder eine, die keinen Erfolg meldet.",
+  search_error: "Die Suche ist fehlgeschlagen.",
+  chat_error: "Das Sprachmodell hat nicht geantwortet.",
+  cancelled: "Der Lauf wurde abgebrochen.",
+  secret_error: "Ein Geheimnis fehlt oder lässt sich nicht lesen.",
+  limit: "Der Lauf oder ein Ausdruck hat mehr gebraucht, als er darf.",
+  interrupted: "Der Lauf wurde aufgegeben: Er wurde beim selben Schritt zu oft unterbrochen.",
+};
+
 export const faults: Text["faults"] = {
   "is required": "fehlt",
   "is empty": "ist leer",
