@@ -112,7 +112,7 @@ func askerOf(ctx context.Context, s *db.Store, row *db.CustomerImport) (*db.Call
 	if row.UserID == nil {
 		return nil, db.ErrNoRows
 	}
-	if row.ClientID == loginClient {
+	if row.ClientID == "" { // a person who has signed in
 		root, err := s.Root(ctx)
 		if err != nil {
 			return nil, err
