@@ -310,7 +310,7 @@ func (s *statement) madeThen(scope access.Scope, terms []Term, walk way) []way {
 // key of the list that is the id.
 type ided struct{ table, id, from, key string }
 
-var idedCustomers = ided{"customer_words", "w.customer_id", companiesByID, "c.id"}
+var idedCustomers = ided{table: "customer_words", id: "w.customer_id", from: companiesByID, key: "c.id"}
 
 // madeIn is the same in the order of the ids: those of a time are found in the first of some thousand ids each that have such.
 func (s *statement) madeIn(scope access.Scope, terms []Term, held []string, of ided) []way {

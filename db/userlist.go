@@ -82,7 +82,7 @@ var wordsOfUsers = searching{
 }
 
 // idedUsers are users by when the companies that they belong to know them from: what the company at the top of the scope does is held against it.
-var idedUsers = ided{"member_names", "w.user_id", seenBy("n.id"), "s.user_id"}
+var idedUsers = ided{table: "member_names", id: "w.user_id", from: seenBy("n.id"), key: "s.user_id"}
 
 // alivelyKnown holds a user to belong to a company of the scope that is not deleted, nor one above it there.
 const alivelyKnown = "(" + noneDeleted + " OR known_alive_in(s.user_id, $1::bigint[], $2::bigint[]))"
