@@ -154,9 +154,7 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 		}), exports.line(line{
 			queue: queueExports, task: typeExport, atOnce: archivePlaces, every: checkEvery,
 			handler: &exporter{store: w.Store, blobs: w.Documents.Blobs, log: w.Log, stop: ctx.Done()},
-		}), line{
-			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
-		})
+		}))
 		if w.Store.Cell() == nil {
 			imports := turns[db.DueImport]{relay: r, lease: w.Store.LeaseImportRequests, task: importTask, release: w.Store.ReleaseImportRequests}
 			list = append(list, imports.line(line{
@@ -164,6 +162,9 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 				handler: &importer{store: w.Store, blobs: w.Documents.Blobs, bus: w.Bus, read: w.ReadArchive, log: w.Log, stop: ctx.Done()},
 			}))
 		}
+		list = append(list, line{
+			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
+		})
 	} else {
 		w.Log.WarnContext(ctx, "no document store is configured (CANOPY_BLOB_URL): documents are not processed")
 	}
