@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BM89Zqfi.js";import{i as t}from"./keys.gql-VGwwCxSl.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
