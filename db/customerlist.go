@@ -332,7 +332,7 @@ func (s *statement) madeIn(scope access.Scope, terms []Term, held []string, of i
 	return []way{s.met(text, high+" - "+low+" < "+strconv.Itoa(piecesOfTime), "true", of.from)}
 }
 
-// madeWhen are the conditions of when companies were made as they are held against customer_words w.
+// madeWhen are the conditions of when rows were made as they are held against a table w that has that, such as customer_words.
 func (s *statement) madeWhen(terms []Term) (list []string) {
 	for _, span := range s.spans(terms, "createdSince", "createdUntil") {
 		list = append(list, "w.created_at "+span[0]+" "+span[1])

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/jmoiron/sqlx"
-
 	"canopy/internal/access"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/paging"
@@ -35,17 +33,7 @@ var madeLately = []string{
 // TestCompaniesMadeLately: companies of a time are found whole and in order, each once, wherever in the order they stand.
 func TestCompaniesMadeLately(t *testing.T) {
 	t.Parallel()
-	url := devtest.Database(t, Fingerprint(), Migrate)
-	pool := devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
-	data.begin()
-	data.grow(0, 10)
-	for _, text := range madeLately {
-		data.exec(text)
-	}
-	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
-	t.Cleanup(func() { _ = s.Close() })
+	s, pool := storeGrown(t, madeLately...)
 	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 2, 100000}.Subtree()} {
 		read := idsOf(func(ctx context.Context, a Ask) ([]*Customer, error) { return s.FindCustomers(ctx, scope, a) }, func(c *Customer) int64 { return c.ID })
 		for member, op := range map[string]string{"createdSince": ">=", "createdUntil": "<"} {
@@ -143,17 +131,7 @@ var farInLimbs = []string{
 // TestCommonNamesInTheOrderOfTheTree: companies that share a word are found whole and in the order of the tree, each once, wherever they stand in it.
 func TestCommonNamesInTheOrderOfTheTree(t *testing.T) {
 	t.Parallel()
-	url := devtest.Database(t, Fingerprint(), Migrate)
-	pool := devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
-	data.begin()
-	data.grow(0, 10)
-	for _, text := range farInLimbs {
-		data.exec(text)
-	}
-	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
-	t.Cleanup(func() { _ = s.Close() })
+	s, pool := storeGrown(t, farInLimbs...)
 	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 2, 100000}.Subtree(), access.Lineage{1, 2, 100000, 200005, 400030}.Subtree()} {
 		read := idsOf(func(ctx context.Context, a Ask) ([]*Customer, error) { return s.FindCustomers(ctx, scope, a) }, func(c *Customer) int64 { return c.ID })
 		for order, by := range map[string]string{"PATH": "lineage", "-PATH": "lineage DESC"} {
@@ -189,17 +167,7 @@ var knownLately = []string{
 // TestUsersMadeLately: users of a time are found whole and in the order of their ids, each once, wherever in it they stand.
 func TestUsersMadeLately(t *testing.T) {
 	t.Parallel()
-	url := devtest.Database(t, Fingerprint(), Migrate)
-	pool := devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
-	data.begin()
-	data.grow(0, 10)
-	for _, text := range knownLately {
-		data.exec(text)
-	}
-	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
-	t.Cleanup(func() { _ = s.Close() })
+	s, pool := storeGrown(t, knownLately...)
 	for _, top := range []access.Lineage{{1}, {1, 2}, {1, 3}} {
 		read := idsOf(func(ctx context.Context, a Ask) ([]*User, error) { return s.FindUsers(ctx, top.Subtree(), a) }, func(u *User) int64 { return u.ID })
 		for member, op := range map[string]string{"createdSince": ">=", "createdUntil": "<"} {

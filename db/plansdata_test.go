@@ -21,7 +21,23 @@ type planData struct {
 // planGrown gives a database of 10 companies and what hangs below, with what the statements add.
 func planGrown(t *testing.T, more ...string) *sqlx.DB {
 	t.Helper()
-	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1}))
+	_, pool := grownAt(t, more)
+	return pool
+}
+
+// storeGrown is the same for what is asked of a store, and compared with what the database says beside it.
+func storeGrown(t *testing.T, more ...string) (*Store, *sqlx.DB) {
+	t.Helper()
+	url, pool := grownAt(t, more)
+	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
+	t.Cleanup(func() { _ = s.Close() })
+	return s, pool
+}
+
+func grownAt(t *testing.T, more []string) (url string, pool *sqlx.DB) {
+	t.Helper()
+	url = devtest.Database(t, Fingerprint(), Migrate)
+	pool = devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
 	t.Cleanup(func() { _ = pool.Close() })
 	data := planData{t, pool}
 	data.begin()
@@ -29,7 +45,7 @@ func planGrown(t *testing.T, more ...string) *sqlx.DB {
 	for _, text := range more {
 		data.exec(text)
 	}
-	return pool
+	return url, pool
 }
 
 func (d planData) exec(text string) {
