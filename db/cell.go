@@ -141,6 +141,7 @@ const ReasonHome = "at_home"
 // atHome is what callers of a cell hear who ask for what only the home has, or does.
 func atHome(cause error) error {
 	p := problem.Away("the home of the platform", cause).With(ReasonHome)
+	p.Place = &problem.Place{}
 	p.Detail = "this is a region's own cell: people sign in, and companies, people, permissions and keys are changed, at the home of the platform alone; what is asked for waits for it"
 	return p
 }

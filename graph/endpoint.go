@@ -19,6 +19,7 @@ import (
 
 	"canopy/graph/generated"
 	"canopy/internal/access"
+	"canopy/internal/hop"
 	"canopy/internal/problem"
 	"canopy/internal/web"
 	"canopy/resolvers"
@@ -42,7 +43,9 @@ type Options struct {
 	PublicURL *url.URL
 	// Metrics takes what is measured of requests; nil takes nothing.
 	Metrics prometheus.Registerer
-	Log     *slog.Logger
+	// Cells are asked for what this one lacks; nil: none is.
+	Cells *hop.Cells
+	Log   *slog.Logger
 }
 
 // New gives the handler of /graphql.
@@ -76,7 +79,11 @@ func (e *endpoint) extensions() []graphql.HandlerExtension {
 	if o.Introspection {
 		list = append(list, extension.Introspection{})
 	}
-	return append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: e.resolver.Rates}, newTurns(), reads{})
+	list = append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: e.resolver.Rates}, newTurns(), reads{})
+	if o.Cells != nil {
+		list = append(list, hops{o.Cells})
+	}
+	return list
 }
 
 // quietRules are the rules of validation without "Did you mean", which tells of the schema where
@@ -130,6 +137,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		web.TellCaller(ctx, p.CustomerID, p.UserID, p.ClientID)
 	} else {
 		ctx = e.resolver.FromNetwork(ctx)
+	}
+	if e.options.Cells != nil {
+		ctx = hop.WithAuthorization(ctx, r.Header.Get("Authorization"))
 	}
 	e.server.ServeHTTP(w, r.WithContext(ctx))
 }

@@ -54,6 +54,7 @@ func (e *endpoint) present(ctx context.Context, err error) *gqlerror.Error {
 	case introspectionOff(ctx):
 		p = problem.Denied("introspection is switched off on this server")
 	case errors.As(err, &p):
+		refusedFor(ctx, p)
 	case isOwn && hasFace(own):
 		return own
 	case isOwn && own.Err != nil && !readingArguments(ctx):

@@ -120,12 +120,18 @@ type outcome struct {
 	graphql.GraphExecutor
 	// passing: an error is among its errors that may not come up when it is asked for again.
 	passing bool
+	// passedOn: another cell has done a part, and keeps what it has answered. It is its company's, and is not kept here.
+	passedOn bool
 }
 
 // DispatchOperation begins an operation.
 func (o *outcome) DispatchOperation(ctx context.Context, oc *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	next, ctx := o.GraphExecutor.DispatchOperation(ctx, oc)
-	return func(ctx context.Context) *graphql.Response { return o.note(next(ctx)) }, ctx
+	return func(ctx context.Context) *graphql.Response {
+		resp := o.note(next(ctx))
+		o.passedOn = oc.Stats.GetExtension(passedOnExtension) != nil
+		return resp
+	}, ctx
 }
 
 // DispatchError gives the answer to a document that does not do.
@@ -151,6 +157,8 @@ func (o *outcome) note(resp *graphql.Response) *graphql.Response {
 // Refusals of who may not stand in answers of status 200, too.
 func (o *outcome) isKept(status int, changed bool) bool {
 	switch {
+	case o.passedOn:
+		return false
 	case status < http.StatusMultipleChoices:
 		return changed || !o.passing
 	case status == http.StatusBadRequest:

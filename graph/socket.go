@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"canopy/internal/access"
+	"canopy/internal/hop"
 	"canopy/internal/intake"
 	"canopy/internal/problem"
 	"canopy/resolvers"
@@ -200,6 +201,9 @@ func (s *socket) admit(ctx context.Context) (context.Context, *problem.Error) {
 		var err error
 		if ctx, err = s.door.resolver.Admit(ctx, s.authorization); err != nil {
 			return ctx, problem.From(err)
+		}
+		if s.door.options.Cells != nil {
+			ctx = hop.WithAuthorization(ctx, s.authorization)
 		}
 	}
 	switch p := access.PrincipalOf(ctx); {

@@ -155,6 +155,9 @@ func (r *Resolver) sessionOf(ctx context.Context, refresh string) (t secret.Sess
 	if !ok {
 		return t, nil, nil, errSession
 	}
+	if err := r.Store.AtHome(); err != nil { // keys of sessions stay there
+		return t, nil, nil, err
+	}
 	s, err = r.Store.Session(ctx, t.SessionID)
 	if errors.Is(err, db.ErrNoRows) {
 		err = errSession

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 
+	"canopy/internal/hop"
 	"canopy/internal/problem"
 )
 
@@ -16,9 +17,15 @@ type handler struct {
 	log *slog.Logger
 	// readable tells whether a path that the door does not have can be read elsewhere; nil where nothing can.
 	readable func(*http.Request) bool
+	// cells are asked for what they have; nil where none is.
+	cells *hop.Cells
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.cells.Passes(r.Context()) {
+		h.pass(w, r)
+		return
+	}
 	g := &guard{ResponseWriter: w, r: r, readable: h.readable}
 	defer h.rescue(g)
 	h.mux.ServeHTTP(g, r)
@@ -50,6 +57,10 @@ type guard struct {
 	readable func(*http.Request) bool
 	wrote    bool
 	replaced bool
+	// at is where the request is passed on to, and read what has been read of its body; nil where it is not. left tells that it is.
+	at   *elsewhere
+	read *remembered
+	left bool
 }
 
 // Unwrap lets http.ResponseController reach the connection.
@@ -59,6 +70,9 @@ func (g *guard) Unwrap() http.ResponseWriter { return g.ResponseWriter }
 func (g *guard) WriteHeader(status int) {
 	if g.wrote {
 		g.ResponseWriter.WriteHeader(status)
+		return
+	}
+	if g.left = g.left || g.leaves(status); g.left {
 		return
 	}
 	if g.r.Pattern == "" && !g.replaced && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
@@ -82,7 +96,7 @@ func (g *guard) WriteHeader(status int) {
 
 // Write sends a part of the body; the mux's own text is dropped.
 func (g *guard) Write(b []byte) (int, error) {
-	if g.replaced {
+	if g.replaced || g.left {
 		return len(b), nil
 	}
 	g.wrote = true
@@ -94,6 +108,11 @@ const nothingHere = "there is nothing at this path"
 // NotFound answers a request for a path that no door has.
 func NotFound(w http.ResponseWriter, r *http.Request) {
 	sendProblem(w, r, statusProblem(r.Context(), http.StatusNotFound, nothingHere))
+}
+
+// NotPassedOn answers what is said to come from another cell of the platform, and does not.
+func NotPassedOn(w http.ResponseWriter, r *http.Request) {
+	sendProblem(w, r, statusProblem(r.Context(), http.StatusForbidden, "another cell of the platform is said to have passed this on, and has not signed it as it should be"))
 }
 
 // Failed answers a request whose handling panicked outside this door.

@@ -201,7 +201,9 @@ func (a *api) failure(ctx context.Context, err error) *Problem {
 	case problem.Internal:
 		a.log.ErrorContext(ctx, "a REST operation failed", "error", err)
 	case problem.Unavailable:
-		a.log.WarnContext(ctx, "a REST operation could not be served", "error", err)
+		if !passedOn(ctx, e) {
+			a.log.WarnContext(ctx, "a REST operation could not be served", "error", err)
+		}
 	}
 	return problemOf(ctx, e)
 }

@@ -143,6 +143,7 @@ func statusCode(status int) string {
 
 // problemOf is the REST face of what a resolver refused.
 func problemOf(ctx context.Context, e *problem.Error) *Problem {
+	passedOn(ctx, e)
 	p := statusProblem(ctx, e.Status(), e.Detail)
 	p.Code, p.Region = e.PublicCode(), e.Region
 	p.headers = http.Header{}

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"canopy/internal/hop"
 	"canopy/internal/web"
 	"canopy/resolvers"
 )
@@ -24,6 +25,8 @@ type Options struct {
 	Readable func(*http.Request) bool
 	// Origins are those of web front ends, beside the platform's own.
 	Origins web.Origins
+	// Cells are asked for what this one lacks; nil: none is.
+	Cells *hop.Cells
 }
 
 // api is what the operations share.
@@ -92,5 +95,5 @@ func open(r *resolvers.Resolver, o Options) (*api, *handler) {
 	registerPostOnly(mux)
 	a.huma = humago.New(mux, config(o.Version, a.base))
 	a.huma.UseMiddleware(a.fromHere, a.authenticate, a.once, a.conditions, a.readBody)
-	return a, &handler{mux: mux, log: a.log, readable: o.Readable}
+	return a, &handler{mux: mux, log: a.log, readable: o.Readable, cells: o.Cells}
 }

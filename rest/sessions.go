@@ -11,6 +11,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/globalid"
+	"canopy/internal/hop"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
@@ -209,7 +210,8 @@ func (a *api) cookie(value string, life time.Duration) string {
 
 // fromHere refuses what a page of another origin asks of an operation that the browser's cookie serves.
 func (a *api) fromHere(hc huma.Context, next func(huma.Context)) {
-	if own, _ := hc.Operation().Metadata[ownKey].(bool); own {
+	// Where another cell has passed the request on, it has looked at that.
+	if own, _ := hc.Operation().Metadata[ownKey].(bool); own && hop.By(hc.Context()) == "" {
 		if r, _ := humago.Unwrap(hc); a.own.Check(r) != nil && !a.origins.Has(r.Header.Get("Origin")) {
 			respond(hc, problemOf(hc.Context(), problem.Denied("this is for pages of the platform itself, and of the origins that it knows").With("cross_origin")))
 			return

@@ -89,6 +89,12 @@ func TestCellWithoutItsHome(t *testing.T) {
 		return s.Do("GET", fmt.Sprintf("/context/documents/%d", id), token, nil).Status == 401
 	})
 
+	holdsNothing(t, c, mark)
+}
+
+// holdsNothing finds a text in the cell, and nothing of it at the home: not in its database, its Redis, its documents or its log.
+func holdsNothing(t *testing.T, c *platform.Cells, mark string) {
+	t.Helper()
 	program := devtest.Must[string](t)(devstack.Program(t.Context(), "pg_dump"))
 	dump := func(url string) string {
 		said, err := exec.CommandContext(t.Context(), program, "--data-only", "--inserts", url).CombinedOutput()

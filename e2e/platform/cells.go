@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"testing"
@@ -18,8 +19,21 @@ type Cells struct {
 	HomeServer, CellServer *devstack.Postgres
 }
 
+// StartOneDoor starts both as StartCells does, with a key by which each passes on what the other has.
+func StartOneDoor(t *testing.T, region string, change ...func(*config.Config)) *Cells {
+	t.Helper()
+	c := startCells(t, region, [][]byte{bytes.Repeat([]byte{9}, 32)}, change)
+	c.Home.SQL(`UPDATE cells SET address = $1`, c.Cell.URL)
+	return c
+}
+
 // StartCells starts both. change may alter the cell's settings first.
 func StartCells(t *testing.T, region string, change ...func(*config.Config)) *Cells {
+	t.Helper()
+	return startCells(t, region, nil, change)
+}
+
+func startCells(t *testing.T, region string, keys [][]byte, change []func(*config.Config)) *Cells {
 	t.Helper()
 	server := func() *devstack.Postgres {
 		p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
@@ -30,7 +44,7 @@ func StartCells(t *testing.T, region string, change ...func(*config.Config)) *Ce
 	}
 	c := &Cells{HomeServer: server(), CellServer: server()}
 	devtest.Check(t, errors.Join(db.Migrate(t.Context(), c.HomeServer.URL()), fillDemo(t.Context(), t, c.HomeServer.URL())))
-	c.Home = Start(t, func(cfg *config.Config) { cfg.DatabaseURL = c.HomeServer.URL() })
+	c.Home = Start(t, func(cfg *config.Config) { cfg.DatabaseURL, cfg.CellKeys = c.HomeServer.URL(), keys })
 	on := func(url string, do func(*db.Migrator) error) {
 		t.Helper()
 		m := devtest.Must[*db.Migrator](t)(db.NewMigrator(t.Context(), url))
@@ -44,10 +58,21 @@ func StartCells(t *testing.T, region string, change ...func(*config.Config)) *Ce
 	})
 	c.Cell = Start(t, append([]func(*config.Config){func(cfg *config.Config) {
 		cfg.DatabaseURL, cfg.Region, cfg.HomeURL = c.CellServer.URL(), region, c.HomeServer.URL()
-		cfg.PublicURL = c.Home.App.Config.PublicURL // tokens are of one issuer
+		cfg.PublicURL, cfg.CellKeys = c.Home.App.Config.PublicURL, keys // tokens are of one issuer
 	}}, change...)...)
 	c.Cell.Demo = c.Home.Demo
 	return c
+}
+
+// Key makes an API key of somebody of a company at the home, and gives it once the cell knows it.
+func (c *Cells) Key(t *testing.T, customer int64, email string) (id, secret string) {
+	t.Helper()
+	key, secret, err := c.Home.App.Resolver.OperatorCreateKey(t.Context(), customer, email, "cell")
+	devtest.Check(t, err)
+	devtest.Eventually(t, "the cell knows the key", func() bool {
+		return c.Cell.Number(`SELECT count(*) FROM api_keys k JOIN api_key_secrets x ON x.api_key_id = k.id WHERE k.client_id = $1`, key.ClientID) > 0
+	})
+	return key.ClientID, secret
 }
 
 // Settings are those of the cell's own processes, beside what they share with all.

@@ -189,6 +189,9 @@ func patch(file string, plain *direct) error {
 	if code, err = readOnce(code); err != nil {
 		return err
 	}
+	if code, err = owned(code); err != nil {
+		return err
+	}
 	code = bytes.Replace(code, []byte("import (\n"), []byte("import (\n\t\"canopy/graph/inorder\"\n\t\"canopy/graph/live\"\n"), 1)
 	imports.LocalPrefix = "canopy"
 	code, err = imports.Process(file, code, nil)

@@ -8888,7 +8888,7 @@ func (ec *executionContext) _AcceptInvitationPayload_invitation(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.Invitation, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
 			return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
 		},
@@ -8946,7 +8946,7 @@ func (ec *executionContext) _Account_customer(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Account().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -8964,7 +8964,7 @@ func (ec *executionContext) _Account_application(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Account().Application(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Application) graphql.Marshaler {
 			return ec.marshalNApplication2ᚖcanopyᚋdbᚐApplication(ctx, selections, v)
 		},
@@ -8982,7 +8982,7 @@ func (ec *executionContext) _Account_region(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Account().Region(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Region) graphql.Marshaler {
 			return ec.marshalNRegion2ᚖcanopyᚋdbᚐRegion(ctx, selections, v)
 		},
@@ -9003,7 +9003,7 @@ func (ec *executionContext) _Account_permissions(ctx context.Context, field grap
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Account().Permissions(ctx, obj, fc.Args["filter"].(*resolvers.PermissionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Permission]) graphql.Marshaler {
 			return ec.marshalNPermissionConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -9046,7 +9046,7 @@ func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Account().Contexts(ctx, obj, fc.Args["filter"].(*resolvers.ContextFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
 			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -9089,7 +9089,7 @@ func (ec *executionContext) _Account_agents(ctx context.Context, field graphql.C
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Account().Agents(ctx, obj, fc.Args["filter"].(*resolvers.AgentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
 			return ec.marshalNAgentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -9133,7 +9133,7 @@ func (ec *executionContext) _AccountConnection_edges(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Account]) graphql.Marshaler {
 			return ec.marshalNAccountEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -9151,7 +9151,7 @@ func (ec *executionContext) _AccountConnection_nodes(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Account) graphql.Marshaler {
 			return ec.marshalNAccount2ᚕᚖcanopyᚋdbᚐAccountᚄ(ctx, selections, v)
 		},
@@ -9169,7 +9169,7 @@ func (ec *executionContext) _AccountConnection_pageInfo(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -9189,7 +9189,7 @@ func (ec *executionContext) _AccountConnection_totalCount(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -9212,7 +9212,7 @@ func (ec *executionContext) _AccountConnection_totalCountCapped(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -9237,7 +9237,7 @@ func (ec *executionContext) _AccountEdge_node(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Account) graphql.Marshaler {
 			return ec.marshalNAccount2ᚖcanopyᚋdbᚐAccount(ctx, selections, v)
 		},
@@ -9291,7 +9291,7 @@ func (ec *executionContext) _Agent_account(ctx context.Context, field graphql.Co
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Agent().Account(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Account) graphql.Marshaler {
 			return ec.marshalOAccount2ᚖcanopyᚋdbᚐAccount(ctx, selections, v)
 		},
@@ -9309,7 +9309,7 @@ func (ec *executionContext) _Agent_published(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Agent().Published(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Revision) graphql.Marshaler {
 			return ec.marshalOAgentRevision2ᚖcanopyᚋdbᚐRevision(ctx, selections, v)
 		},
@@ -9330,7 +9330,7 @@ func (ec *executionContext) _Agent_revisions(ctx context.Context, field graphql.
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Agent().Revisions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Revision]) graphql.Marshaler {
 			return ec.marshalNAgentRevisionConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -9373,7 +9373,7 @@ func (ec *executionContext) _Agent_runs(ctx context.Context, field graphql.Colle
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Agent().Runs(ctx, obj, fc.Args["filter"].(*resolvers.RunFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Run]) graphql.Marshaler {
 			return ec.marshalNRunConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -9415,7 +9415,7 @@ func (ec *executionContext) _AgentConnection_edges(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Agent]) graphql.Marshaler {
 			return ec.marshalNAgentEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -9433,7 +9433,7 @@ func (ec *executionContext) _AgentConnection_nodes(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Agent) graphql.Marshaler {
 			return ec.marshalNAgent2ᚕᚖcanopyᚋdbᚐAgentᚄ(ctx, selections, v)
 		},
@@ -9451,7 +9451,7 @@ func (ec *executionContext) _AgentConnection_pageInfo(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -9471,7 +9471,7 @@ func (ec *executionContext) _AgentConnection_totalCount(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -9494,7 +9494,7 @@ func (ec *executionContext) _AgentConnection_totalCountCapped(ctx context.Contex
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -9519,7 +9519,7 @@ func (ec *executionContext) _AgentEdge_node(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -9557,7 +9557,7 @@ func (ec *executionContext) _AgentRevision_agent(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.AgentRevision().Agent(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalOAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -9575,7 +9575,7 @@ func (ec *executionContext) _AgentRevisionConnection_edges(ctx context.Context, 
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Revision]) graphql.Marshaler {
 			return ec.marshalNAgentRevisionEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -9593,7 +9593,7 @@ func (ec *executionContext) _AgentRevisionConnection_nodes(ctx context.Context, 
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Revision) graphql.Marshaler {
 			return ec.marshalNAgentRevision2ᚕᚖcanopyᚋdbᚐRevisionᚄ(ctx, selections, v)
 		},
@@ -9611,7 +9611,7 @@ func (ec *executionContext) _AgentRevisionConnection_pageInfo(ctx context.Contex
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -9631,7 +9631,7 @@ func (ec *executionContext) _AgentRevisionConnection_totalCount(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -9654,7 +9654,7 @@ func (ec *executionContext) _AgentRevisionConnection_totalCountCapped(ctx contex
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -9679,7 +9679,7 @@ func (ec *executionContext) _AgentRevisionEdge_node(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Revision) graphql.Marshaler {
 			return ec.marshalNAgentRevision2ᚖcanopyᚋdbᚐRevision(ctx, selections, v)
 		},
@@ -9713,7 +9713,7 @@ func (ec *executionContext) _Answer_citations(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return obj.Citations, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Citation) graphql.Marshaler {
 			return ec.marshalNCitation2ᚕᚖcanopyᚋsearchᚐCitationᚄ(ctx, selections, v)
 		},
@@ -9731,7 +9731,7 @@ func (ec *executionContext) _Answer_warnings(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return obj.Warnings, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.AnswerWarning) graphql.Marshaler {
 			return ec.marshalNAnswerWarning2ᚕᚖcanopyᚋsearchᚐAnswerWarningᚄ(ctx, selections, v)
 		},
@@ -9799,7 +9799,7 @@ func (ec *executionContext) _ApiKey_features(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ApiKey().Features(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -9822,7 +9822,7 @@ func (ec *executionContext) _ApiKey_allowedAddresses(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ApiKey().AllowedAddresses(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -9843,7 +9843,7 @@ func (ec *executionContext) _ApiKey_user(ctx context.Context, field graphql.Coll
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ApiKey().User(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -9861,7 +9861,7 @@ func (ec *executionContext) _ApiKey_customer(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ApiKey().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -9883,7 +9883,7 @@ func (ec *executionContext) _ApiKeyConnection_edges(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.APIKey]) graphql.Marshaler {
 			return ec.marshalNApiKeyEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -9901,7 +9901,7 @@ func (ec *executionContext) _ApiKeyConnection_nodes(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.APIKey) graphql.Marshaler {
 			return ec.marshalNApiKey2ᚕᚖcanopyᚋdbᚐAPIKeyᚄ(ctx, selections, v)
 		},
@@ -9919,7 +9919,7 @@ func (ec *executionContext) _ApiKeyConnection_pageInfo(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -9939,7 +9939,7 @@ func (ec *executionContext) _ApiKeyConnection_totalCount(ctx context.Context, fi
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -9962,7 +9962,7 @@ func (ec *executionContext) _ApiKeyConnection_totalCountCapped(ctx context.Conte
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -9987,7 +9987,7 @@ func (ec *executionContext) _ApiKeyEdge_node(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
 			return ec.marshalNApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
 		},
@@ -10075,7 +10075,7 @@ func (ec *executionContext) _AuditEvent_clientId(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.AuditEvent().ClientID(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -10096,7 +10096,7 @@ func (ec *executionContext) _AuditEvent_actor(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.AuditEvent().Actor(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -10114,7 +10114,7 @@ func (ec *executionContext) _AuditEvent_customer(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.AuditEvent().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -10132,7 +10132,7 @@ func (ec *executionContext) _AuditEventConnection_edges(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.AuditEvent]) graphql.Marshaler {
 			return ec.marshalNAuditEventEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -10150,7 +10150,7 @@ func (ec *executionContext) _AuditEventConnection_nodes(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.AuditEvent) graphql.Marshaler {
 			return ec.marshalNAuditEvent2ᚕᚖcanopyᚋdbᚐAuditEventᚄ(ctx, selections, v)
 		},
@@ -10168,7 +10168,7 @@ func (ec *executionContext) _AuditEventConnection_pageInfo(ctx context.Context, 
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -10188,7 +10188,7 @@ func (ec *executionContext) _AuditEventConnection_totalCount(ctx context.Context
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -10211,7 +10211,7 @@ func (ec *executionContext) _AuditEventConnection_totalCountCapped(ctx context.C
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -10236,7 +10236,7 @@ func (ec *executionContext) _AuditEventEdge_node(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.AuditEvent) graphql.Marshaler {
 			return ec.marshalNAuditEvent2ᚖcanopyᚋdbᚐAuditEvent(ctx, selections, v)
 		},
@@ -10330,7 +10330,7 @@ func (ec *executionContext) _CancelCustomerImportPayload_customerImport(ctx cont
 		func(ctx context.Context) (any, error) {
 			return obj.CustomerImport, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerImport) graphql.Marshaler {
 			return ec.marshalNCustomerImport2ᚖcanopyᚋdbᚐCustomerImport(ctx, selections, v)
 		},
@@ -10348,7 +10348,7 @@ func (ec *executionContext) _CancelReprocessingPayload_context(ctx context.Conte
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
 			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
 		},
@@ -10366,7 +10366,7 @@ func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return obj.Run, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Run) graphql.Marshaler {
 			return ec.marshalNRun2ᚖcanopyᚋdbᚐRun(ctx, selections, v)
 		},
@@ -10384,7 +10384,7 @@ func (ec *executionContext) _ChangePasswordPayload_user(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -10428,7 +10428,7 @@ func (ec *executionContext) _Chunk_page(ctx context.Context, field graphql.Colle
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Chunk().Page(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
 			return ec.marshalOInt2ᚖint(ctx, selections, v)
 		},
@@ -10451,7 +10451,7 @@ func (ec *executionContext) _Chunk_heading(ctx context.Context, field graphql.Co
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Chunk().Heading(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -10474,7 +10474,7 @@ func (ec *executionContext) _Chunk_row(ctx context.Context, field graphql.Collec
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Chunk().Row(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
 			return ec.marshalOInt2ᚖint(ctx, selections, v)
 		},
@@ -10495,7 +10495,7 @@ func (ec *executionContext) _Chunk_document(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Chunk().Document(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
 			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
 		},
@@ -10513,7 +10513,7 @@ func (ec *executionContext) _ChunkConnection_edges(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Chunk]) graphql.Marshaler {
 			return ec.marshalNChunkEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -10531,7 +10531,7 @@ func (ec *executionContext) _ChunkConnection_nodes(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Chunk) graphql.Marshaler {
 			return ec.marshalNChunk2ᚕᚖcanopyᚋdbᚐChunkᚄ(ctx, selections, v)
 		},
@@ -10549,7 +10549,7 @@ func (ec *executionContext) _ChunkConnection_pageInfo(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -10569,7 +10569,7 @@ func (ec *executionContext) _ChunkConnection_totalCount(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -10592,7 +10592,7 @@ func (ec *executionContext) _ChunkConnection_totalCountCapped(ctx context.Contex
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -10617,7 +10617,7 @@ func (ec *executionContext) _ChunkEdge_node(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Chunk) graphql.Marshaler {
 			return ec.marshalNChunk2ᚖcanopyᚋdbᚐChunk(ctx, selections, v)
 		},
@@ -10647,7 +10647,7 @@ func (ec *executionContext) _Citation_hit(ctx context.Context, field graphql.Col
 		func(ctx context.Context) (any, error) {
 			return obj.Hit, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *search.Hit) graphql.Marshaler {
 			return ec.marshalNSearchHit2ᚖcanopyᚋsearchᚐHit(ctx, selections, v)
 		},
@@ -10665,7 +10665,7 @@ func (ec *executionContext) _ConfirmTotpPayload_user(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -10685,7 +10685,7 @@ func (ec *executionContext) _ConfirmTotpPayload_recoveryCodes(ctx context.Contex
 		func(ctx context.Context) (any, error) {
 			return obj.RecoveryCodes, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -10774,7 +10774,7 @@ func (ec *executionContext) _Context_tools(ctx context.Context, field graphql.Co
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().Tools(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.Tool) graphql.Marshaler {
 			return ec.marshalNContextTool2ᚕᚖcanopyᚋresolversᚐToolᚄ(ctx, selections, v)
 		},
@@ -10794,7 +10794,7 @@ func (ec *executionContext) _Context_starterPrompts(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().StarterPrompts(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -10825,7 +10825,7 @@ func (ec *executionContext) _Context_deleted(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().Deleted(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
 			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
 		},
@@ -10854,7 +10854,7 @@ func (ec *executionContext) _Context_account(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().Account(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Account) graphql.Marshaler {
 			return ec.marshalOAccount2ᚖcanopyᚋdbᚐAccount(ctx, selections, v)
 		},
@@ -10872,7 +10872,7 @@ func (ec *executionContext) _Context_creator(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().Creator(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -10890,7 +10890,7 @@ func (ec *executionContext) _Context_deletedDocuments(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().DeletedDocuments(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
 			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
 		},
@@ -10911,7 +10911,7 @@ func (ec *executionContext) _Context_documents(ctx context.Context, field graphq
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Context().Documents(ctx, obj, fc.Args["filter"].(*resolvers.DocumentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Document]) graphql.Marshaler {
 			return ec.marshalNDocumentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -10951,7 +10951,7 @@ func (ec *executionContext) _Context_reprocessing(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Context().Reprocessing(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.ContextReprocessing) graphql.Marshaler {
 			return ec.marshalOContextReprocessing2ᚖcanopyᚋdbᚐContextReprocessing(ctx, selections, v)
 		},
@@ -10972,7 +10972,7 @@ func (ec *executionContext) _Context_queries(ctx context.Context, field graphql.
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Context().Queries(ctx, obj, fc.Args["filter"].(*resolvers.ContextQueryFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.ContextQuery]) graphql.Marshaler {
 			return ec.marshalNContextQueryConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -11016,7 +11016,7 @@ func (ec *executionContext) _ContextConnection_edges(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Context]) graphql.Marshaler {
 			return ec.marshalNContextEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -11034,7 +11034,7 @@ func (ec *executionContext) _ContextConnection_nodes(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Context) graphql.Marshaler {
 			return ec.marshalNContext2ᚕᚖcanopyᚋdbᚐContextᚄ(ctx, selections, v)
 		},
@@ -11052,7 +11052,7 @@ func (ec *executionContext) _ContextConnection_pageInfo(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -11072,7 +11072,7 @@ func (ec *executionContext) _ContextConnection_totalCount(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -11095,7 +11095,7 @@ func (ec *executionContext) _ContextConnection_totalCountCapped(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -11120,7 +11120,7 @@ func (ec *executionContext) _ContextEdge_node(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
 			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
 		},
@@ -11166,7 +11166,7 @@ func (ec *executionContext) _ContextQuery_user(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ContextQuery().User(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -11184,7 +11184,7 @@ func (ec *executionContext) _ContextQueryConnection_edges(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.ContextQuery]) graphql.Marshaler {
 			return ec.marshalNContextQueryEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -11202,7 +11202,7 @@ func (ec *executionContext) _ContextQueryConnection_nodes(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.ContextQuery) graphql.Marshaler {
 			return ec.marshalNContextQuery2ᚕᚖcanopyᚋdbᚐContextQueryᚄ(ctx, selections, v)
 		},
@@ -11220,7 +11220,7 @@ func (ec *executionContext) _ContextQueryConnection_pageInfo(ctx context.Context
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -11240,7 +11240,7 @@ func (ec *executionContext) _ContextQueryConnection_totalCount(ctx context.Conte
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -11263,7 +11263,7 @@ func (ec *executionContext) _ContextQueryConnection_totalCountCapped(ctx context
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -11288,7 +11288,7 @@ func (ec *executionContext) _ContextQueryEdge_node(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.ContextQuery) graphql.Marshaler {
 			return ec.marshalNContextQuery2ᚖcanopyᚋdbᚐContextQuery(ctx, selections, v)
 		},
@@ -11350,7 +11350,7 @@ func (ec *executionContext) _ContextTool_agent(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ContextTool().Agent(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalOAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -11368,7 +11368,7 @@ func (ec *executionContext) _ContextTool_parameters(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return obj.Parameters, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.ToolParameter) graphql.Marshaler {
 			return ec.marshalNContextToolParameter2ᚕᚖcanopyᚋresolversᚐToolParameterᚄ(ctx, selections, v)
 		},
@@ -11402,7 +11402,7 @@ func (ec *executionContext) _CreateAgentPayload_agent(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -11420,7 +11420,7 @@ func (ec *executionContext) _CreateApiKeyPayload_apiKey(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.APIKey, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
 			return ec.marshalOApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
 		},
@@ -11446,7 +11446,7 @@ func (ec *executionContext) _CreateContextPayload_context(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
 			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
 		},
@@ -11464,7 +11464,7 @@ func (ec *executionContext) _CreateCustomerPayload_customer(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -11482,7 +11482,7 @@ func (ec *executionContext) _CreateCustomerPayload_admin(ctx context.Context, fi
 		func(ctx context.Context) (any, error) {
 			return obj.Admin, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -11500,7 +11500,7 @@ func (ec *executionContext) _CreateIdentityProviderPayload_identityProvider(ctx 
 		func(ctx context.Context) (any, error) {
 			return obj.IdentityProvider, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.IdentityProvider) graphql.Marshaler {
 			return ec.marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityProvider(ctx, selections, v)
 		},
@@ -11518,7 +11518,7 @@ func (ec *executionContext) _CreatePasskeyPayload_passkey(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.Passkey, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Passkey) graphql.Marshaler {
 			return ec.marshalOPasskey2ᚖcanopyᚋdbᚐPasskey(ctx, selections, v)
 		},
@@ -11538,7 +11538,7 @@ func (ec *executionContext) _CreatePasskeyPayload_recoveryCodes(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.RecoveryCodes, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -11559,7 +11559,7 @@ func (ec *executionContext) _CreatePermissionPayload_permission(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.Permission, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Permission) graphql.Marshaler {
 			return ec.marshalNPermission2ᚖcanopyᚋdbᚐPermission(ctx, selections, v)
 		},
@@ -11577,7 +11577,7 @@ func (ec *executionContext) _CreatePermissionsPayload_results(ctx context.Contex
 		func(ctx context.Context) (any, error) {
 			return obj.Results, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.CreatePermissionsResult) graphql.Marshaler {
 			return ec.marshalNCreatePermissionsResult2ᚕᚖcanopyᚋresolversᚐCreatePermissionsResultᚄ(ctx, selections, v)
 		},
@@ -11599,7 +11599,7 @@ func (ec *executionContext) _CreatePermissionsResult_error(ctx context.Context, 
 		func(ctx context.Context) (any, error) {
 			return obj.Error, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.BulkError) graphql.Marshaler {
 			return ec.marshalOBulkError2ᚖcanopyᚋresolversᚐBulkError(ctx, selections, v)
 		},
@@ -11617,7 +11617,7 @@ func (ec *executionContext) _CreatePermissionsResult_permission(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.Permission, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Permission) graphql.Marshaler {
 			return ec.marshalOPermission2ᚖcanopyᚋdbᚐPermission(ctx, selections, v)
 		},
@@ -11635,7 +11635,7 @@ func (ec *executionContext) _CreateRolePayload_role(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return obj.Role, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Role) graphql.Marshaler {
 			return ec.marshalNRole2ᚖcanopyᚋdbᚐRole(ctx, selections, v)
 		},
@@ -11653,7 +11653,7 @@ func (ec *executionContext) _CreateScimTokenPayload_scimToken(ctx context.Contex
 		func(ctx context.Context) (any, error) {
 			return obj.ScimToken, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.ScimToken) graphql.Marshaler {
 			return ec.marshalOScimToken2ᚖcanopyᚋdbᚐScimToken(ctx, selections, v)
 		},
@@ -11675,7 +11675,7 @@ func (ec *executionContext) _CreateSecretPayload_secret(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Secret, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Secret) graphql.Marshaler {
 			return ec.marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx, selections, v)
 		},
@@ -11693,7 +11693,7 @@ func (ec *executionContext) _CreateUserPayload_user(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -11711,7 +11711,7 @@ func (ec *executionContext) _CreateUsersPayload_results(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Results, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.CreateUsersResult) graphql.Marshaler {
 			return ec.marshalNCreateUsersResult2ᚕᚖcanopyᚋresolversᚐCreateUsersResultᚄ(ctx, selections, v)
 		},
@@ -11733,7 +11733,7 @@ func (ec *executionContext) _CreateUsersResult_error(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Error, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.BulkError) graphql.Marshaler {
 			return ec.marshalOBulkError2ᚖcanopyᚋresolversᚐBulkError(ctx, selections, v)
 		},
@@ -11751,7 +11751,7 @@ func (ec *executionContext) _CreateUsersResult_user(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -11769,7 +11769,7 @@ func (ec *executionContext) _CreateWebhookDestinationPayload_destination(ctx con
 		func(ctx context.Context) (any, error) {
 			return obj.Destination, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
 			return ec.marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
@@ -11841,7 +11841,7 @@ func (ec *executionContext) _Customer_effectiveCanAddCustomers(ctx context.Conte
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().EffectiveCanAddCustomers(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -11880,7 +11880,7 @@ func (ec *executionContext) _Customer_effectiveStatus(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().EffectiveStatus(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNCustomerStatus2string(ctx, selections, v)
 		},
@@ -11903,7 +11903,7 @@ func (ec *executionContext) _Customer_path(ctx context.Context, field graphql.Co
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Path(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNString2string(ctx, selections, v)
 		},
@@ -11928,7 +11928,7 @@ func (ec *executionContext) _Customer_region(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Region(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Region) graphql.Marshaler {
 			return ec.marshalNRegion2ᚖcanopyᚋdbᚐRegion(ctx, selections, v)
 		},
@@ -11946,7 +11946,7 @@ func (ec *executionContext) _Customer_parent(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Parent(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerRef) graphql.Marshaler {
 			return ec.marshalOCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx, selections, v)
 		},
@@ -11964,7 +11964,7 @@ func (ec *executionContext) _Customer_ancestors(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Ancestors(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.CustomerRef) graphql.Marshaler {
 			return ec.marshalNCustomerRef2ᚕᚖcanopyᚋdbᚐCustomerRefᚄ(ctx, selections, v)
 		},
@@ -11985,7 +11985,7 @@ func (ec *executionContext) _Customer_children(ctx context.Context, field graphq
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Customer().Children(ctx, obj, fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
 			return ec.marshalNCustomerConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -12028,7 +12028,7 @@ func (ec *executionContext) _Customer_descendants(ctx context.Context, field gra
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Customer().Descendants(ctx, obj, fc.Args["self"].(*bool), fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
 			return ec.marshalNCustomerConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -12071,7 +12071,7 @@ func (ec *executionContext) _Customer_users(ctx context.Context, field graphql.C
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Customer().Users(ctx, obj, fc.Args["filter"].(*resolvers.UserFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.User]) graphql.Marshaler {
 			return ec.marshalNUserConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -12114,7 +12114,7 @@ func (ec *executionContext) _Customer_accounts(ctx context.Context, field graphq
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Customer().Accounts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Account]) graphql.Marshaler {
 			return ec.marshalNAccountConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -12154,7 +12154,7 @@ func (ec *executionContext) _Customer_billing(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Billing(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Billing) graphql.Marshaler {
 			return ec.marshalOBilling2ᚖcanopyᚋdbᚐBilling(ctx, selections, v)
 		},
@@ -12172,7 +12172,7 @@ func (ec *executionContext) _Customer_roles(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Roles(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Role) graphql.Marshaler {
 			return ec.marshalNRole2ᚕᚖcanopyᚋdbᚐRoleᚄ(ctx, selections, v)
 		},
@@ -12193,7 +12193,7 @@ func (ec *executionContext) _Customer_apiKeys(ctx context.Context, field graphql
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Customer().APIKeys(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.APIKey]) graphql.Marshaler {
 			return ec.marshalNApiKeyConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -12236,7 +12236,7 @@ func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphq
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Customer().Contexts(ctx, obj, fc.Args["filter"].(*resolvers.ContextFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
 			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -12279,7 +12279,7 @@ func (ec *executionContext) _Customer_agents(ctx context.Context, field graphql.
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Customer().Agents(ctx, obj, fc.Args["filter"].(*resolvers.AgentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
 			return ec.marshalNAgentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -12319,7 +12319,7 @@ func (ec *executionContext) _Customer_deletedAgents(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().DeletedAgents(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
 			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
 		},
@@ -12337,7 +12337,7 @@ func (ec *executionContext) _Customer_usage(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Usage(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Usage) graphql.Marshaler {
 			return ec.marshalNUsage2ᚕᚖcanopyᚋdbᚐUsageᚄ(ctx, selections, v)
 		},
@@ -12355,7 +12355,7 @@ func (ec *executionContext) _Customer_invitations(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Invitations(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Invitation) graphql.Marshaler {
 			return ec.marshalNInvitation2ᚕᚖcanopyᚋdbᚐInvitationᚄ(ctx, selections, v)
 		},
@@ -12373,7 +12373,7 @@ func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().Secrets(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Secret) graphql.Marshaler {
 			return ec.marshalNSecret2ᚕᚖcanopyᚋdbᚐSecretᚄ(ctx, selections, v)
 		},
@@ -12391,7 +12391,7 @@ func (ec *executionContext) _Customer_deletedSecrets(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().DeletedSecrets(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
 			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
 		},
@@ -12412,7 +12412,7 @@ func (ec *executionContext) _Customer_identityProviders(ctx context.Context, fie
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Customer().IdentityProviders(ctx, obj, fc.Args["inherited"].(*bool))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.IdentityProvider) graphql.Marshaler {
 			return ec.marshalNIdentityProvider2ᚕᚖcanopyᚋdbᚐIdentityProviderᚄ(ctx, selections, v)
 		},
@@ -12452,7 +12452,7 @@ func (ec *executionContext) _Customer_scimTokens(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().ScimTokens(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.ScimToken) graphql.Marshaler {
 			return ec.marshalNScimToken2ᚕᚖcanopyᚋdbᚐScimTokenᚄ(ctx, selections, v)
 		},
@@ -12473,7 +12473,7 @@ func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, f
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Customer().WebhookDestinations(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
 			return ec.marshalNWebhookDestinationConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -12513,7 +12513,7 @@ func (ec *executionContext) _Customer_deletedWebhookDestinations(ctx context.Con
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Customer().DeletedWebhookDestinations(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
 			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
 		},
@@ -12535,7 +12535,7 @@ func (ec *executionContext) _CustomerConnection_edges(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Customer]) graphql.Marshaler {
 			return ec.marshalNCustomerEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -12553,7 +12553,7 @@ func (ec *executionContext) _CustomerConnection_nodes(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚕᚖcanopyᚋdbᚐCustomerᚄ(ctx, selections, v)
 		},
@@ -12571,7 +12571,7 @@ func (ec *executionContext) _CustomerConnection_pageInfo(ctx context.Context, fi
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -12591,7 +12591,7 @@ func (ec *executionContext) _CustomerConnection_totalCount(ctx context.Context, 
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -12614,7 +12614,7 @@ func (ec *executionContext) _CustomerConnection_totalCountCapped(ctx context.Con
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -12639,7 +12639,7 @@ func (ec *executionContext) _CustomerEdge_node(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -12675,7 +12675,7 @@ func (ec *executionContext) _CustomerExport_url(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.CustomerExport().URL(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -12712,7 +12712,7 @@ func (ec *executionContext) _CustomerImport_parent(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.CustomerImport().Parent(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -12746,7 +12746,7 @@ func (ec *executionContext) _CustomerImport_customer(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.CustomerImport().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -12800,7 +12800,7 @@ func (ec *executionContext) _CustomerRef_customer(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.CustomerRef().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -12818,7 +12818,7 @@ func (ec *executionContext) _DeclineInvitationPayload_invitation(ctx context.Con
 		func(ctx context.Context) (any, error) {
 			return obj.Invitation, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
 			return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
 		},
@@ -12856,7 +12856,7 @@ func (ec *executionContext) _DeleteCustomerPayload_customer(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -12926,7 +12926,7 @@ func (ec *executionContext) _DiagramCheck_faults(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return obj.Faults, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []diagram.Fault) graphql.Marshaler {
 			return ec.marshalNDiagramFault2ᚕcanopyᚋinternalᚋdiagramᚐFaultᚄ(ctx, selections, v)
 		},
@@ -12944,7 +12944,7 @@ func (ec *executionContext) _DiagramCheck_steps(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return obj.Steps, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []diagram.Reads) graphql.Marshaler {
 			return ec.marshalNDiagramReads2ᚕcanopyᚋinternalᚋdiagramᚐReadsᚄ(ctx, selections, v)
 		},
@@ -12962,7 +12962,7 @@ func (ec *executionContext) _DiagramCheck_output(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return obj.Output, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v diagram.Reads) graphql.Marshaler {
 			return ec.marshalNDiagramReads2canopyᚋinternalᚋdiagramᚐReads(ctx, selections, v)
 		},
@@ -12990,7 +12990,7 @@ func (ec *executionContext) _DiagramReads_input(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return obj.Input, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -13013,7 +13013,7 @@ func (ec *executionContext) _DiagramReads_steps(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return obj.Steps, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -13036,7 +13036,7 @@ func (ec *executionContext) _DiagramReads_secrets(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return obj.Secrets, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -13057,7 +13057,7 @@ func (ec *executionContext) _DisableAgentPayload_agent(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -13075,7 +13075,7 @@ func (ec *executionContext) _DisableTotpPayload_user(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -13147,7 +13147,7 @@ func (ec *executionContext) _Document_error(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Document().Error(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -13168,7 +13168,7 @@ func (ec *executionContext) _Document_warnings(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Document().Warnings(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.DocumentWarning) graphql.Marshaler {
 			return ec.marshalNDocumentWarning2ᚕᚖcanopyᚋdbᚐDocumentWarningᚄ(ctx, selections, v)
 		},
@@ -13220,7 +13220,7 @@ func (ec *executionContext) _Document_originalUrl(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Document().OriginalURL(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -13241,7 +13241,7 @@ func (ec *executionContext) _Document_context(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Document().Context(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
 			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
 		},
@@ -13262,7 +13262,7 @@ func (ec *executionContext) _Document_chunks(ctx context.Context, field graphql.
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Document().Chunks(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
 			return ec.marshalNChunkConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -13302,7 +13302,7 @@ func (ec *executionContext) _Document_creator(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Document().Creator(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -13324,7 +13324,7 @@ func (ec *executionContext) _DocumentConnection_edges(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Document]) graphql.Marshaler {
 			return ec.marshalNDocumentEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -13342,7 +13342,7 @@ func (ec *executionContext) _DocumentConnection_nodes(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Document) graphql.Marshaler {
 			return ec.marshalNDocument2ᚕᚖcanopyᚋdbᚐDocumentᚄ(ctx, selections, v)
 		},
@@ -13360,7 +13360,7 @@ func (ec *executionContext) _DocumentConnection_pageInfo(ctx context.Context, fi
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -13380,7 +13380,7 @@ func (ec *executionContext) _DocumentConnection_totalCount(ctx context.Context, 
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -13403,7 +13403,7 @@ func (ec *executionContext) _DocumentConnection_totalCountCapped(ctx context.Con
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -13428,7 +13428,7 @@ func (ec *executionContext) _DocumentEdge_node(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
 			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
 		},
@@ -13464,7 +13464,7 @@ func (ec *executionContext) _DomainClaim_status(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.DomainClaim().Status(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNDomainClaimStatus2string(ctx, selections, v)
 		},
@@ -13487,7 +13487,7 @@ func (ec *executionContext) _DomainClaim_recordName(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.DomainClaim().RecordName(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNString2string(ctx, selections, v)
 		},
@@ -13510,7 +13510,7 @@ func (ec *executionContext) _DomainClaim_recordValue(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.DomainClaim().RecordValue(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNString2string(ctx, selections, v)
 		},
@@ -13543,7 +13543,7 @@ func (ec *executionContext) _EnableAgentPayload_agent(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -13573,7 +13573,7 @@ func (ec *executionContext) _ExportCustomerPayload_customerExport(ctx context.Co
 		func(ctx context.Context) (any, error) {
 			return obj.CustomerExport, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerExport) graphql.Marshaler {
 			return ec.marshalNCustomerExport2ᚖcanopyᚋdbᚐCustomerExport(ctx, selections, v)
 		},
@@ -13609,7 +13609,7 @@ func (ec *executionContext) _Grant_features(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return obj.Features, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -13660,7 +13660,7 @@ func (ec *executionContext) _IdentityProvider_domains(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.IdentityProvider().Domains(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -13681,7 +13681,7 @@ func (ec *executionContext) _IdentityProvider_claims(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.IdentityProvider().Claims(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.DomainClaim) graphql.Marshaler {
 			return ec.marshalNDomainClaim2ᚕᚖcanopyᚋdbᚐDomainClaimᚄ(ctx, selections, v)
 		},
@@ -13699,7 +13699,7 @@ func (ec *executionContext) _IdentityProvider_defaultRole(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.IdentityProvider().DefaultRole(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Role) graphql.Marshaler {
 			return ec.marshalORole2ᚖcanopyᚋdbᚐRole(ctx, selections, v)
 		},
@@ -13727,7 +13727,7 @@ func (ec *executionContext) _IdentityProvider_redirectUri(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.IdentityProvider().RedirectURI(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNString2string(ctx, selections, v)
 		},
@@ -13750,7 +13750,7 @@ func (ec *executionContext) _IdentityProvider_backchannelLogoutUri(ctx context.C
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.IdentityProvider().BackchannelLogoutURI(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNString2string(ctx, selections, v)
 		},
@@ -13779,7 +13779,7 @@ func (ec *executionContext) _IdentityProvider_customer(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.IdentityProvider().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerRef) graphql.Marshaler {
 			return ec.marshalNCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx, selections, v)
 		},
@@ -13801,7 +13801,7 @@ func (ec *executionContext) _ImportCustomerPayload_customerImport(ctx context.Co
 		func(ctx context.Context) (any, error) {
 			return obj.CustomerImport, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerImport) graphql.Marshaler {
 			return ec.marshalNCustomerImport2ᚖcanopyᚋdbᚐCustomerImport(ctx, selections, v)
 		},
@@ -13847,7 +13847,7 @@ func (ec *executionContext) _Invitation_inviter(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Invitation().Inviter(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -13865,7 +13865,7 @@ func (ec *executionContext) _Invitation_customer(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Invitation().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerRef) graphql.Marshaler {
 			return ec.marshalNCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx, selections, v)
 		},
@@ -13887,7 +13887,7 @@ func (ec *executionContext) _LateMail_user(ctx context.Context, field graphql.Co
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.LateMail().User(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -13905,7 +13905,7 @@ func (ec *executionContext) _LateMail_branch(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.LateMail().Branch(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -13959,7 +13959,7 @@ func (ec *executionContext) _Me_user(ctx context.Context, field graphql.Collecte
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -13977,7 +13977,7 @@ func (ec *executionContext) _Me_customer(ctx context.Context, field graphql.Coll
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -13995,7 +13995,7 @@ func (ec *executionContext) _Me_grants(ctx context.Context, field graphql.Collec
 		func(ctx context.Context) (any, error) {
 			return obj.Grants, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.Grant) graphql.Marshaler {
 			return ec.marshalNGrant2ᚕᚖcanopyᚋresolversᚐGrantᚄ(ctx, selections, v)
 		},
@@ -14015,7 +14015,7 @@ func (ec *executionContext) _Me_hasPassword(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Me().HasPassword(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -14036,7 +14036,7 @@ func (ec *executionContext) _Me_sessions(ctx context.Context, field graphql.Coll
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Me().Sessions(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Session) graphql.Marshaler {
 			return ec.marshalNSession2ᚕᚖcanopyᚋdbᚐSessionᚄ(ctx, selections, v)
 		},
@@ -14054,7 +14054,7 @@ func (ec *executionContext) _Me_passkeys(ctx context.Context, field graphql.Coll
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Me().Passkeys(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Passkey) graphql.Marshaler {
 			return ec.marshalNPasskey2ᚕᚖcanopyᚋdbᚐPasskeyᚄ(ctx, selections, v)
 		},
@@ -14072,7 +14072,7 @@ func (ec *executionContext) _Me_invitations(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Me().Invitations(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Invitation) graphql.Marshaler {
 			return ec.marshalNInvitation2ᚕᚖcanopyᚋdbᚐInvitationᚄ(ctx, selections, v)
 		},
@@ -14090,7 +14090,7 @@ func (ec *executionContext) _MoveCustomerPayload_customer(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -17935,7 +17935,7 @@ func (ec *executionContext) _NearLimit_customer(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.NearLimit().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -17977,7 +17977,7 @@ func (ec *executionContext) _Operations_queues(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().Queues(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.WorkQueue) graphql.Marshaler {
 			return ec.marshalNWorkQueue2ᚕᚖcanopyᚋresolversᚐWorkQueueᚄ(ctx, selections, v)
 		},
@@ -17995,7 +17995,7 @@ func (ec *executionContext) _Operations_workers(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().Workers(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*roster.Worker) graphql.Marshaler {
 			return ec.marshalOWorker2ᚕᚖcanopyᚋinternalᚋrosterᚐWorkerᚄ(ctx, selections, v)
 		},
@@ -18013,7 +18013,7 @@ func (ec *executionContext) _Operations_lateMails(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().LateMails(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.LateMail) graphql.Marshaler {
 			return ec.marshalNLateMail2ᚕᚖcanopyᚋdbᚐLateMailᚄ(ctx, selections, v)
 		},
@@ -18031,7 +18031,7 @@ func (ec *executionContext) _Operations_failingDestinations(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().FailingDestinations(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Destination) graphql.Marshaler {
 			return ec.marshalNWebhookDestination2ᚕᚖcanopyᚋdbᚐDestinationᚄ(ctx, selections, v)
 		},
@@ -18052,7 +18052,7 @@ func (ec *executionContext) _Operations_busiest(ctx context.Context, field graph
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.Operations().Busiest(ctx, obj, fc.Args["by"].(*quota.Name), fc.Args["first"].(*int))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚕᚖcanopyᚋdbᚐCustomerᚄ(ctx, selections, v)
 		},
@@ -18092,7 +18092,7 @@ func (ec *executionContext) _Operations_nearLimits(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().NearLimits(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.NearLimit) graphql.Marshaler {
 			return ec.marshalNNearLimit2ᚕᚖcanopyᚋdbᚐNearLimitᚄ(ctx, selections, v)
 		},
@@ -18110,7 +18110,7 @@ func (ec *executionContext) _Operations_defaultLimits(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Operations().DefaultLimits(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.DefaultLimit) graphql.Marshaler {
 			return ec.marshalNDefaultLimit2ᚕᚖcanopyᚋresolversᚐDefaultLimitᚄ(ctx, selections, v)
 		},
@@ -18150,7 +18150,7 @@ func (ec *executionContext) _Passage_page(ctx context.Context, field graphql.Col
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Passage().Page(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
 			return ec.marshalOInt2ᚖint(ctx, selections, v)
 		},
@@ -18173,7 +18173,7 @@ func (ec *executionContext) _Passage_heading(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Passage().Heading(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -18196,7 +18196,7 @@ func (ec *executionContext) _Passage_row(ctx context.Context, field graphql.Coll
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Passage().Row(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
 			return ec.marshalOInt2ᚖint(ctx, selections, v)
 		},
@@ -18277,7 +18277,7 @@ func (ec *executionContext) _Permission_createdBy(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return obj.CreatedBy(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Creator) graphql.Marshaler {
 			return ec.marshalOPermissionCreator2ᚖcanopyᚋdbᚐCreator(ctx, selections, v)
 		},
@@ -18299,7 +18299,7 @@ func (ec *executionContext) _Permission_user(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Permission().User(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -18317,7 +18317,7 @@ func (ec *executionContext) _Permission_account(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Permission().Account(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Account) graphql.Marshaler {
 			return ec.marshalNAccount2ᚖcanopyᚋdbᚐAccount(ctx, selections, v)
 		},
@@ -18335,7 +18335,7 @@ func (ec *executionContext) _Permission_role(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Permission().Role(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Role) graphql.Marshaler {
 			return ec.marshalNRole2ᚖcanopyᚋdbᚐRole(ctx, selections, v)
 		},
@@ -18353,7 +18353,7 @@ func (ec *executionContext) _Permission_application(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Permission().Application(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Application) graphql.Marshaler {
 			return ec.marshalNApplication2ᚖcanopyᚋdbᚐApplication(ctx, selections, v)
 		},
@@ -18371,7 +18371,7 @@ func (ec *executionContext) _Permission_region(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Permission().Region(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Region) graphql.Marshaler {
 			return ec.marshalNRegion2ᚖcanopyᚋdbᚐRegion(ctx, selections, v)
 		},
@@ -18393,7 +18393,7 @@ func (ec *executionContext) _PermissionConnection_edges(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Permission]) graphql.Marshaler {
 			return ec.marshalNPermissionEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -18411,7 +18411,7 @@ func (ec *executionContext) _PermissionConnection_nodes(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Permission) graphql.Marshaler {
 			return ec.marshalNPermission2ᚕᚖcanopyᚋdbᚐPermissionᚄ(ctx, selections, v)
 		},
@@ -18429,7 +18429,7 @@ func (ec *executionContext) _PermissionConnection_pageInfo(ctx context.Context, 
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -18449,7 +18449,7 @@ func (ec *executionContext) _PermissionConnection_totalCount(ctx context.Context
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -18472,7 +18472,7 @@ func (ec *executionContext) _PermissionConnection_totalCountCapped(ctx context.C
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -18509,7 +18509,7 @@ func (ec *executionContext) _PermissionEdge_node(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Permission) graphql.Marshaler {
 			return ec.marshalNPermission2ᚖcanopyᚋdbᚐPermission(ctx, selections, v)
 		},
@@ -18539,7 +18539,7 @@ func (ec *executionContext) _PermissionOptions_applications(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return obj.Applications, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Option) graphql.Marshaler {
 			return ec.marshalNPermissionOption2ᚕᚖcanopyᚋdbᚐOptionᚄ(ctx, selections, v)
 		},
@@ -18557,7 +18557,7 @@ func (ec *executionContext) _PermissionOptions_regions(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.Regions, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Option) graphql.Marshaler {
 			return ec.marshalNPermissionOption2ᚕᚖcanopyᚋdbᚐOptionᚄ(ctx, selections, v)
 		},
@@ -18575,7 +18575,7 @@ func (ec *executionContext) _PermissionOptions_accounts(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Accounts, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Option) graphql.Marshaler {
 			return ec.marshalNPermissionOption2ᚕᚖcanopyᚋdbᚐOptionᚄ(ctx, selections, v)
 		},
@@ -18593,7 +18593,7 @@ func (ec *executionContext) _PermissionOptions_roles(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Roles, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Option) graphql.Marshaler {
 			return ec.marshalNPermissionOption2ᚕᚖcanopyᚋdbᚐOptionᚄ(ctx, selections, v)
 		},
@@ -18611,7 +18611,7 @@ func (ec *executionContext) _PermissionOptions_users(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Users, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Option) graphql.Marshaler {
 			return ec.marshalNPermissionOption2ᚕᚖcanopyᚋdbᚐOptionᚄ(ctx, selections, v)
 		},
@@ -18629,7 +18629,7 @@ func (ec *executionContext) _PublishAgentPayload_agent(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -18647,7 +18647,7 @@ func (ec *executionContext) _PublishAgentPayload_revision(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.Revision, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Revision) graphql.Marshaler {
 			return ec.marshalNAgentRevision2ᚖcanopyᚋdbᚐRevision(ctx, selections, v)
 		},
@@ -20139,7 +20139,7 @@ func (ec *executionContext) _RegenerateRecoveryCodesPayload_user(ctx context.Con
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -20159,7 +20159,7 @@ func (ec *executionContext) _RegenerateRecoveryCodesPayload_recoveryCodes(ctx co
 		func(ctx context.Context) (any, error) {
 			return obj.RecoveryCodes, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -20204,7 +20204,7 @@ func (ec *executionContext) _RemoveUserPayload_customer(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -20222,7 +20222,7 @@ func (ec *executionContext) _RemoveUsersPayload_results(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Results, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.RemoveUsersResult) graphql.Marshaler {
 			return ec.marshalNRemoveUsersResult2ᚕᚖcanopyᚋresolversᚐRemoveUsersResultᚄ(ctx, selections, v)
 		},
@@ -20244,7 +20244,7 @@ func (ec *executionContext) _RemoveUsersResult_error(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Error, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.BulkError) graphql.Marshaler {
 			return ec.marshalOBulkError2ᚖcanopyᚋresolversᚐBulkError(ctx, selections, v)
 		},
@@ -20266,7 +20266,7 @@ func (ec *executionContext) _ReprocessContextPayload_context(ctx context.Context
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
 			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
 		},
@@ -20284,7 +20284,7 @@ func (ec *executionContext) _ReprocessDocumentPayload_document(ctx context.Conte
 		func(ctx context.Context) (any, error) {
 			return obj.Document, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
 			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
 		},
@@ -20302,7 +20302,7 @@ func (ec *executionContext) _RequestEmailChangePayload_user(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -20320,7 +20320,7 @@ func (ec *executionContext) _ResendInvitationPayload_user(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -20338,7 +20338,7 @@ func (ec *executionContext) _ResendInvitationPayload_invitation(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.Invitation, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
 			return ec.marshalOInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
 		},
@@ -20356,7 +20356,7 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload_delivery(ctx context.C
 		func(ctx context.Context) (any, error) {
 			return obj.Delivery, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Delivery) graphql.Marshaler {
 			return ec.marshalNWebhookDelivery2ᚖcanopyᚋdbᚐDelivery(ctx, selections, v)
 		},
@@ -20374,7 +20374,7 @@ func (ec *executionContext) _RestoreAgentPayload_agent(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -20392,7 +20392,7 @@ func (ec *executionContext) _RestoreContextPayload_context(ctx context.Context, 
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
 			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
 		},
@@ -20410,7 +20410,7 @@ func (ec *executionContext) _RestoreCustomerPayload_customer(ctx context.Context
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -20428,7 +20428,7 @@ func (ec *executionContext) _RestoreDocumentPayload_document(ctx context.Context
 		func(ctx context.Context) (any, error) {
 			return obj.Document, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
 			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
 		},
@@ -20446,7 +20446,7 @@ func (ec *executionContext) _RestoreSecretPayload_secret(ctx context.Context, fi
 		func(ctx context.Context) (any, error) {
 			return obj.Secret, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Secret) graphql.Marshaler {
 			return ec.marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx, selections, v)
 		},
@@ -20464,7 +20464,7 @@ func (ec *executionContext) _RestoreWebhookDestinationPayload_destination(ctx co
 		func(ctx context.Context) (any, error) {
 			return obj.Destination, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
 			return ec.marshalNWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
@@ -20482,7 +20482,7 @@ func (ec *executionContext) _ResumeCustomerPayload_customer(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -20500,7 +20500,7 @@ func (ec *executionContext) _RevokeApiKeyPayload_apiKey(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.APIKey, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
 			return ec.marshalNApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
 		},
@@ -20518,7 +20518,7 @@ func (ec *executionContext) _RevokeOtherSessionsPayload_sessions(ctx context.Con
 		func(ctx context.Context) (any, error) {
 			return obj.Sessions, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Session) graphql.Marshaler {
 			return ec.marshalNSession2ᚕᚖcanopyᚋdbᚐSessionᚄ(ctx, selections, v)
 		},
@@ -20536,7 +20536,7 @@ func (ec *executionContext) _RevokeSessionPayload_session(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.Session, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Session) graphql.Marshaler {
 			return ec.marshalNSession2ᚖcanopyᚋdbᚐSession(ctx, selections, v)
 		},
@@ -20584,7 +20584,7 @@ func (ec *executionContext) _Role_features(ctx context.Context, field graphql.Co
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Role().Features(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -20609,7 +20609,7 @@ func (ec *executionContext) _Role_application(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Role().Application(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Application) graphql.Marshaler {
 			return ec.marshalNApplication2ᚖcanopyᚋdbᚐApplication(ctx, selections, v)
 		},
@@ -20627,7 +20627,7 @@ func (ec *executionContext) _Role_customer(ctx context.Context, field graphql.Co
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Role().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -20649,7 +20649,7 @@ func (ec *executionContext) _RotateApiKeySecretPayload_apiKey(ctx context.Contex
 		func(ctx context.Context) (any, error) {
 			return obj.APIKey, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
 			return ec.marshalOApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
 		},
@@ -20679,7 +20679,7 @@ func (ec *executionContext) _RotateWebhookSecretPayload_destination(ctx context.
 		func(ctx context.Context) (any, error) {
 			return obj.Destination, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
 			return ec.marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
@@ -20737,7 +20737,7 @@ func (ec *executionContext) _Run_agent(ctx context.Context, field graphql.Collec
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Run().Agent(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalOAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -20755,7 +20755,7 @@ func (ec *executionContext) _Run_revision(ctx context.Context, field graphql.Col
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Run().Revision(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Revision) graphql.Marshaler {
 			return ec.marshalNAgentRevision2ᚖcanopyᚋdbᚐRevision(ctx, selections, v)
 		},
@@ -20773,7 +20773,7 @@ func (ec *executionContext) _Run_steps(ctx context.Context, field graphql.Collec
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Run().Steps(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.RunStep) graphql.Marshaler {
 			return ec.marshalNRunStep2ᚕᚖcanopyᚋdbᚐRunStepᚄ(ctx, selections, v)
 		},
@@ -20791,7 +20791,7 @@ func (ec *executionContext) _Run_currentStep(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return obj.CurrentStep()
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.CurrentStep) graphql.Marshaler {
 			return ec.marshalOCurrentStep2ᚖcanopyᚋdbᚐCurrentStep(ctx, selections, v)
 		},
@@ -20809,7 +20809,7 @@ func (ec *executionContext) _RunConnection_edges(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Run]) graphql.Marshaler {
 			return ec.marshalNRunEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -20827,7 +20827,7 @@ func (ec *executionContext) _RunConnection_nodes(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Run) graphql.Marshaler {
 			return ec.marshalNRun2ᚕᚖcanopyᚋdbᚐRunᚄ(ctx, selections, v)
 		},
@@ -20845,7 +20845,7 @@ func (ec *executionContext) _RunConnection_pageInfo(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -20865,7 +20865,7 @@ func (ec *executionContext) _RunConnection_totalCount(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -20888,7 +20888,7 @@ func (ec *executionContext) _RunConnection_totalCountCapped(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -20913,7 +20913,7 @@ func (ec *executionContext) _RunEdge_node(ctx context.Context, field graphql.Col
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Run) graphql.Marshaler {
 			return ec.marshalNRun2ᚖcanopyᚋdbᚐRun(ctx, selections, v)
 		},
@@ -20963,7 +20963,7 @@ func (ec *executionContext) _SaveBillingPayload_billing(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Billing, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Billing) graphql.Marshaler {
 			return ec.marshalNBilling2ᚖcanopyᚋdbᚐBilling(ctx, selections, v)
 		},
@@ -20995,7 +20995,7 @@ func (ec *executionContext) _ScimToken_features(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ScimToken().Features(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -21032,7 +21032,7 @@ func (ec *executionContext) _ScimToken_createdBy(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ScimToken().CreatedBy(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -21050,7 +21050,7 @@ func (ec *executionContext) _ScimToken_customer(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.ScimToken().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -21080,7 +21080,7 @@ func (ec *executionContext) _SearchHit_passage(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return obj.Passage, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v search.Passage) graphql.Marshaler {
 			return ec.marshalNPassage2canopyᚋsearchᚐPassage(ctx, selections, v)
 		},
@@ -21098,7 +21098,7 @@ func (ec *executionContext) _SearchHit_highlights(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return obj.Highlights, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []search.Span) graphql.Marshaler {
 			return ec.marshalNHighlight2ᚕcanopyᚋsearchᚐSpanᚄ(ctx, selections, v)
 		},
@@ -21116,7 +21116,7 @@ func (ec *executionContext) _SearchHit_document(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.SearchHit().Document(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
 			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
 		},
@@ -21134,7 +21134,7 @@ func (ec *executionContext) _SearchHit_chunk(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return obj.Chunk, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Chunk) graphql.Marshaler {
 			return ec.marshalNChunk2ᚖcanopyᚋdbᚐChunk(ctx, selections, v)
 		},
@@ -21172,7 +21172,7 @@ func (ec *executionContext) _Secret_customer(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Secret().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -21220,7 +21220,7 @@ func (ec *executionContext) _Session_current(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Session().Current(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -21241,7 +21241,7 @@ func (ec *executionContext) _SetAccountDisabledPayload_account(ctx context.Conte
 		func(ctx context.Context) (any, error) {
 			return obj.Account, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Account) graphql.Marshaler {
 			return ec.marshalNAccount2ᚖcanopyᚋdbᚐAccount(ctx, selections, v)
 		},
@@ -21259,7 +21259,7 @@ func (ec *executionContext) _SetLimitsPayload_customer(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -21277,7 +21277,7 @@ func (ec *executionContext) _SetPermissionDisabledPayload_permission(ctx context
 		func(ctx context.Context) (any, error) {
 			return obj.Permission, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Permission) graphql.Marshaler {
 			return ec.marshalNPermission2ᚖcanopyᚋdbᚐPermission(ctx, selections, v)
 		},
@@ -21295,7 +21295,7 @@ func (ec *executionContext) _ShareContextPayload_context(ctx context.Context, fi
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
 			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
 		},
@@ -21313,7 +21313,7 @@ func (ec *executionContext) _StartRunPayload_run(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return obj.Run, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Run) graphql.Marshaler {
 			return ec.marshalORun2ᚖcanopyᚋdbᚐRun(ctx, selections, v)
 		},
@@ -21565,7 +21565,7 @@ func (ec *executionContext) _SuspendCustomerPayload_customer(ctx context.Context
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -21583,7 +21583,7 @@ func (ec *executionContext) _TestWebhookDestinationPayload_delivery(ctx context.
 		func(ctx context.Context) (any, error) {
 			return obj.Delivery, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Delivery) graphql.Marshaler {
 			return ec.marshalNWebhookDelivery2ᚖcanopyᚋdbᚐDelivery(ctx, selections, v)
 		},
@@ -21601,7 +21601,7 @@ func (ec *executionContext) _TogglePermissionPayload_permission(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.Permission, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Permission) graphql.Marshaler {
 			return ec.marshalNPermission2ᚖcanopyᚋdbᚐPermission(ctx, selections, v)
 		},
@@ -21623,7 +21623,7 @@ func (ec *executionContext) _UnpublishAgentPayload_agent(ctx context.Context, fi
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -21641,7 +21641,7 @@ func (ec *executionContext) _UpdateAgentPayload_agent(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.Agent, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 			return ec.marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
@@ -21659,7 +21659,7 @@ func (ec *executionContext) _UpdateContextPayload_context(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.Context, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
 			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
 		},
@@ -21677,7 +21677,7 @@ func (ec *executionContext) _UpdateCustomerPayload_customer(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return obj.Customer, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -21695,7 +21695,7 @@ func (ec *executionContext) _UpdateDocumentPayload_document(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return obj.Document, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
 			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
 		},
@@ -21713,7 +21713,7 @@ func (ec *executionContext) _UpdateIdentityProviderPayload_identityProvider(ctx 
 		func(ctx context.Context) (any, error) {
 			return obj.IdentityProvider, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.IdentityProvider) graphql.Marshaler {
 			return ec.marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityProvider(ctx, selections, v)
 		},
@@ -21731,7 +21731,7 @@ func (ec *executionContext) _UpdatePasskeyPayload_passkey(ctx context.Context, f
 		func(ctx context.Context) (any, error) {
 			return obj.Passkey, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Passkey) graphql.Marshaler {
 			return ec.marshalNPasskey2ᚖcanopyᚋdbᚐPasskey(ctx, selections, v)
 		},
@@ -21749,7 +21749,7 @@ func (ec *executionContext) _UpdatePermissionPayload_permission(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.Permission, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Permission) graphql.Marshaler {
 			return ec.marshalNPermission2ᚖcanopyᚋdbᚐPermission(ctx, selections, v)
 		},
@@ -21767,7 +21767,7 @@ func (ec *executionContext) _UpdateRolePayload_role(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return obj.Role, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Role) graphql.Marshaler {
 			return ec.marshalNRole2ᚖcanopyᚋdbᚐRole(ctx, selections, v)
 		},
@@ -21785,7 +21785,7 @@ func (ec *executionContext) _UpdateSecretPayload_secret(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.Secret, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Secret) graphql.Marshaler {
 			return ec.marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx, selections, v)
 		},
@@ -21803,7 +21803,7 @@ func (ec *executionContext) _UpdateUserPayload_user(ctx context.Context, field g
 		func(ctx context.Context) (any, error) {
 			return obj.User, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -21821,7 +21821,7 @@ func (ec *executionContext) _UpdateWebhookDestinationPayload_destination(ctx con
 		func(ctx context.Context) (any, error) {
 			return obj.Destination, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
 			return ec.marshalNWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
@@ -21839,7 +21839,7 @@ func (ec *executionContext) _UploadDocumentPayload_document(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return obj.Document, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
 			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
 		},
@@ -21873,7 +21873,7 @@ func (ec *executionContext) _Usage_limitedBy(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.Usage().LimitedBy(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerRef) graphql.Marshaler {
 			return ec.marshalOCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx, selections, v)
 		},
@@ -21929,7 +21929,7 @@ func (ec *executionContext) _User_lastAccess(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.User().LastAccess(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
 			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
 		},
@@ -21953,7 +21953,7 @@ func (ec *executionContext) _User_permissions(ctx context.Context, field graphql
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.User().Permissions(ctx, obj, fc.Args["filter"].(*resolvers.PermissionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Permission]) graphql.Marshaler {
 			return ec.marshalNPermissionConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -21996,7 +21996,7 @@ func (ec *executionContext) _User_customers(ctx context.Context, field graphql.C
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.User().Customers(ctx, obj, fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
 			return ec.marshalNCustomerConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -22036,7 +22036,7 @@ func (ec *executionContext) _User_identities(ctx context.Context, field graphql.
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.User().Identities(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.UserIdentity) graphql.Marshaler {
 			return ec.marshalNUserIdentity2ᚕᚖcanopyᚋdbᚐUserIdentityᚄ(ctx, selections, v)
 		},
@@ -22058,7 +22058,7 @@ func (ec *executionContext) _UserConnection_edges(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.User]) graphql.Marshaler {
 			return ec.marshalNUserEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -22076,7 +22076,7 @@ func (ec *executionContext) _UserConnection_nodes(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.User) graphql.Marshaler {
 			return ec.marshalNUser2ᚕᚖcanopyᚋdbᚐUserᚄ(ctx, selections, v)
 		},
@@ -22094,7 +22094,7 @@ func (ec *executionContext) _UserConnection_pageInfo(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -22114,7 +22114,7 @@ func (ec *executionContext) _UserConnection_totalCount(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -22137,7 +22137,7 @@ func (ec *executionContext) _UserConnection_totalCountCapped(ctx context.Context
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -22162,7 +22162,7 @@ func (ec *executionContext) _UserEdge_node(ctx context.Context, field graphql.Co
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -22204,7 +22204,7 @@ func (ec *executionContext) _UserIdentity_provider(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.UserIdentity().Provider(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.IdentityProvider) graphql.Marshaler {
 			return ec.marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityProvider(ctx, selections, v)
 		},
@@ -22222,7 +22222,7 @@ func (ec *executionContext) _UserIdentity_user(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.UserIdentity().User(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
 			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
@@ -22240,7 +22240,7 @@ func (ec *executionContext) _VerifyIdentityDomainPayload_identityProvider(ctx co
 		func(ctx context.Context) (any, error) {
 			return obj.IdentityProvider, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.IdentityProvider) graphql.Marshaler {
 			return ec.marshalNIdentityProvider2ᚖcanopyᚋdbᚐIdentityProvider(ctx, selections, v)
 		},
@@ -22286,7 +22286,7 @@ func (ec *executionContext) _WebhookCatalog_events(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return obj.Events, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []webhook.Entry) graphql.Marshaler {
 			return ec.marshalNWebhookEventType2ᚕcanopyᚋinternalᚋwebhookᚐEntryᚄ(ctx, selections, v)
 		},
@@ -22352,7 +22352,7 @@ func (ec *executionContext) _WebhookDelivery_destination(ctx context.Context, fi
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.WebhookDelivery().Destination(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
 			return ec.marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
@@ -22372,7 +22372,7 @@ func (ec *executionContext) _WebhookDelivery_payload(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.WebhookDelivery().Payload(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNString2string(ctx, selections, v)
 		},
@@ -22393,7 +22393,7 @@ func (ec *executionContext) _WebhookDelivery_attemptLog(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.WebhookDelivery().AttemptLog(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Attempt) graphql.Marshaler {
 			return ec.marshalNWebhookAttempt2ᚕᚖcanopyᚋdbᚐAttemptᚄ(ctx, selections, v)
 		},
@@ -22411,7 +22411,7 @@ func (ec *executionContext) _WebhookDeliveryConnection_edges(ctx context.Context
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Delivery]) graphql.Marshaler {
 			return ec.marshalNWebhookDeliveryEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -22429,7 +22429,7 @@ func (ec *executionContext) _WebhookDeliveryConnection_nodes(ctx context.Context
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Delivery) graphql.Marshaler {
 			return ec.marshalNWebhookDelivery2ᚕᚖcanopyᚋdbᚐDeliveryᚄ(ctx, selections, v)
 		},
@@ -22447,7 +22447,7 @@ func (ec *executionContext) _WebhookDeliveryConnection_pageInfo(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -22467,7 +22467,7 @@ func (ec *executionContext) _WebhookDeliveryConnection_totalCount(ctx context.Co
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -22490,7 +22490,7 @@ func (ec *executionContext) _WebhookDeliveryConnection_totalCountCapped(ctx cont
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -22515,7 +22515,7 @@ func (ec *executionContext) _WebhookDeliveryEdge_node(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Delivery) graphql.Marshaler {
 			return ec.marshalNWebhookDelivery2ᚖcanopyᚋdbᚐDelivery(ctx, selections, v)
 		},
@@ -22551,7 +22551,7 @@ func (ec *executionContext) _WebhookDestination_events(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.WebhookDestination().Events(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -22596,7 +22596,7 @@ func (ec *executionContext) _WebhookDestination_customer(ctx context.Context, fi
 		func(ctx context.Context) (any, error) {
 			return ec.Resolvers.WebhookDestination().Customer(ctx, obj)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
 			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
@@ -22617,7 +22617,7 @@ func (ec *executionContext) _WebhookDestination_deliveries(ctx context.Context, 
 			fc := graphql.GetFieldContext(ctx)
 			return ec.Resolvers.WebhookDestination().Deliveries(ctx, obj, fc.Args["filter"].(*resolvers.WebhookDeliveryFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
 			return ec.marshalNWebhookDeliveryConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
@@ -22661,7 +22661,7 @@ func (ec *executionContext) _WebhookDestinationConnection_edges(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.Edges(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Destination]) graphql.Marshaler {
 			return ec.marshalNWebhookDestinationEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
 		},
@@ -22679,7 +22679,7 @@ func (ec *executionContext) _WebhookDestinationConnection_nodes(ctx context.Cont
 		func(ctx context.Context) (any, error) {
 			return obj.Nodes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Destination) graphql.Marshaler {
 			return ec.marshalNWebhookDestination2ᚕᚖcanopyᚋdbᚐDestinationᚄ(ctx, selections, v)
 		},
@@ -22697,7 +22697,7 @@ func (ec *executionContext) _WebhookDestinationConnection_pageInfo(ctx context.C
 		func(ctx context.Context) (any, error) {
 			return obj.PageInfo(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PageInfo) graphql.Marshaler {
 			return ec.marshalNPageInfo2ᚖcanopyᚋresolversᚐPageInfo(ctx, selections, v)
 		},
@@ -22717,7 +22717,7 @@ func (ec *executionContext) _WebhookDestinationConnection_totalCount(ctx context
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCount(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
 			return ec.marshalNInt2int(ctx, selections, v)
 		},
@@ -22740,7 +22740,7 @@ func (ec *executionContext) _WebhookDestinationConnection_totalCountCapped(ctx c
 		func(ctx context.Context) (any, error) {
 			return obj.TotalCountCapped(ctx)
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -22765,7 +22765,7 @@ func (ec *executionContext) _WebhookDestinationEdge_node(ctx context.Context, fi
 		func(ctx context.Context) (any, error) {
 			return obj.Node, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
 			return ec.marshalNWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
@@ -22803,7 +22803,7 @@ func (ec *executionContext) _WithdrawInvitationPayload_invitation(ctx context.Co
 		func(ctx context.Context) (any, error) {
 			return obj.Invitation, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
 			return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
 		},
@@ -22847,7 +22847,7 @@ func (ec *executionContext) _Worker_queues(ctx context.Context, field graphql.Co
 		func(ctx context.Context) (any, error) {
 			return obj.Queues, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -22878,7 +22878,7 @@ func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return obj.Name, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNString2string(ctx, selections, v)
 		},
@@ -22901,7 +22901,7 @@ func (ec *executionContext) ___Directive_description(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Description(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -22924,7 +22924,7 @@ func (ec *executionContext) ___Directive_isRepeatable(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.IsRepeatable, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -22947,7 +22947,7 @@ func (ec *executionContext) ___Directive_locations(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return obj.Locations, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
 			return ec.marshalN__DirectiveLocation2ᚕstringᚄ(ctx, selections, v)
 		},
@@ -22970,7 +22970,7 @@ func (ec *executionContext) ___Directive_args(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return obj.Args, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []introspection.InputValue) graphql.Marshaler {
 			return ec.marshalN__InputValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValueᚄ(ctx, selections, v)
 		},
@@ -23012,7 +23012,7 @@ func (ec *executionContext) ___EnumValue_name(ctx context.Context, field graphql
 		func(ctx context.Context) (any, error) {
 			return obj.Name, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNString2string(ctx, selections, v)
 		},
@@ -23035,7 +23035,7 @@ func (ec *executionContext) ___EnumValue_description(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Description(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23058,7 +23058,7 @@ func (ec *executionContext) ___EnumValue_isDeprecated(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.IsDeprecated(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -23081,7 +23081,7 @@ func (ec *executionContext) ___EnumValue_deprecationReason(ctx context.Context, 
 		func(ctx context.Context) (any, error) {
 			return obj.DeprecationReason(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23104,7 +23104,7 @@ func (ec *executionContext) ___Field_name(ctx context.Context, field graphql.Col
 		func(ctx context.Context) (any, error) {
 			return obj.Name, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNString2string(ctx, selections, v)
 		},
@@ -23127,7 +23127,7 @@ func (ec *executionContext) ___Field_description(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return obj.Description(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23150,7 +23150,7 @@ func (ec *executionContext) ___Field_args(ctx context.Context, field graphql.Col
 		func(ctx context.Context) (any, error) {
 			return obj.Args, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []introspection.InputValue) graphql.Marshaler {
 			return ec.marshalN__InputValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValueᚄ(ctx, selections, v)
 		},
@@ -23190,7 +23190,7 @@ func (ec *executionContext) ___Field_type(ctx context.Context, field graphql.Col
 		func(ctx context.Context) (any, error) {
 			return obj.Type, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *introspection.Type) graphql.Marshaler {
 			return ec.marshalN__Type2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, selections, v)
 		},
@@ -23210,7 +23210,7 @@ func (ec *executionContext) ___Field_isDeprecated(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return obj.IsDeprecated(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -23233,7 +23233,7 @@ func (ec *executionContext) ___Field_deprecationReason(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.DeprecationReason(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23256,7 +23256,7 @@ func (ec *executionContext) ___InputValue_name(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return obj.Name, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalNString2string(ctx, selections, v)
 		},
@@ -23279,7 +23279,7 @@ func (ec *executionContext) ___InputValue_description(ctx context.Context, field
 		func(ctx context.Context) (any, error) {
 			return obj.Description(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23300,7 +23300,7 @@ func (ec *executionContext) ___InputValue_type(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return obj.Type, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *introspection.Type) graphql.Marshaler {
 			return ec.marshalN__Type2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, selections, v)
 		},
@@ -23320,7 +23320,7 @@ func (ec *executionContext) ___InputValue_defaultValue(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.DefaultValue, nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23343,7 +23343,7 @@ func (ec *executionContext) ___InputValue_isDeprecated(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.IsDeprecated(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalNBoolean2bool(ctx, selections, v)
 		},
@@ -23366,7 +23366,7 @@ func (ec *executionContext) ___InputValue_deprecationReason(ctx context.Context,
 		func(ctx context.Context) (any, error) {
 			return obj.DeprecationReason(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23389,7 +23389,7 @@ func (ec *executionContext) ___Schema_description(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return obj.Description(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23410,7 +23410,7 @@ func (ec *executionContext) ___Schema_types(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return obj.Types(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []introspection.Type) graphql.Marshaler {
 			return ec.marshalN__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐTypeᚄ(ctx, selections, v)
 		},
@@ -23428,7 +23428,7 @@ func (ec *executionContext) ___Schema_queryType(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return obj.QueryType(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *introspection.Type) graphql.Marshaler {
 			return ec.marshalN__Type2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, selections, v)
 		},
@@ -23446,7 +23446,7 @@ func (ec *executionContext) ___Schema_mutationType(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return obj.MutationType(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *introspection.Type) graphql.Marshaler {
 			return ec.marshalO__Type2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, selections, v)
 		},
@@ -23464,7 +23464,7 @@ func (ec *executionContext) ___Schema_subscriptionType(ctx context.Context, fiel
 		func(ctx context.Context) (any, error) {
 			return obj.SubscriptionType(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *introspection.Type) graphql.Marshaler {
 			return ec.marshalO__Type2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, selections, v)
 		},
@@ -23482,7 +23482,7 @@ func (ec *executionContext) ___Schema_directives(ctx context.Context, field grap
 		func(ctx context.Context) (any, error) {
 			return obj.Directives(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []introspection.Directive) graphql.Marshaler {
 			return ec.marshalN__Directive2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirectiveᚄ(ctx, selections, v)
 		},
@@ -23502,7 +23502,7 @@ func (ec *executionContext) ___Type_kind(ctx context.Context, field graphql.Coll
 		func(ctx context.Context) (any, error) {
 			return obj.Kind(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
 			return ec.marshalN__TypeKind2string(ctx, selections, v)
 		},
@@ -23525,7 +23525,7 @@ func (ec *executionContext) ___Type_name(ctx context.Context, field graphql.Coll
 		func(ctx context.Context) (any, error) {
 			return obj.Name(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23548,7 +23548,7 @@ func (ec *executionContext) ___Type_description(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return obj.Description(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23571,7 +23571,7 @@ func (ec *executionContext) ___Type_specifiedByURL(ctx context.Context, field gr
 		func(ctx context.Context) (any, error) {
 			return obj.SpecifiedByURL(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
 			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
@@ -23595,7 +23595,7 @@ func (ec *executionContext) ___Type_fields(ctx context.Context, field graphql.Co
 			fc := graphql.GetFieldContext(ctx)
 			return obj.Fields(fc.Args["includeDeprecated"].(bool)), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []introspection.Field) graphql.Marshaler {
 			return ec.marshalO__Field2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐFieldᚄ(ctx, selections, v)
 		},
@@ -23635,7 +23635,7 @@ func (ec *executionContext) ___Type_interfaces(ctx context.Context, field graphq
 		func(ctx context.Context) (any, error) {
 			return obj.Interfaces(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []introspection.Type) graphql.Marshaler {
 			return ec.marshalO__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐTypeᚄ(ctx, selections, v)
 		},
@@ -23653,7 +23653,7 @@ func (ec *executionContext) ___Type_possibleTypes(ctx context.Context, field gra
 		func(ctx context.Context) (any, error) {
 			return obj.PossibleTypes(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []introspection.Type) graphql.Marshaler {
 			return ec.marshalO__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐTypeᚄ(ctx, selections, v)
 		},
@@ -23674,7 +23674,7 @@ func (ec *executionContext) ___Type_enumValues(ctx context.Context, field graphq
 			fc := graphql.GetFieldContext(ctx)
 			return obj.EnumValues(fc.Args["includeDeprecated"].(bool)), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []introspection.EnumValue) graphql.Marshaler {
 			return ec.marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValueᚄ(ctx, selections, v)
 		},
@@ -23714,7 +23714,7 @@ func (ec *executionContext) ___Type_inputFields(ctx context.Context, field graph
 		func(ctx context.Context) (any, error) {
 			return obj.InputFields(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []introspection.InputValue) graphql.Marshaler {
 			return ec.marshalO__InputValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValueᚄ(ctx, selections, v)
 		},
@@ -23732,7 +23732,7 @@ func (ec *executionContext) ___Type_ofType(ctx context.Context, field graphql.Co
 		func(ctx context.Context) (any, error) {
 			return obj.OfType(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *introspection.Type) graphql.Marshaler {
 			return ec.marshalO__Type2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, selections, v)
 		},
@@ -23752,7 +23752,7 @@ func (ec *executionContext) ___Type_isOneOf(ctx context.Context, field graphql.C
 		func(ctx context.Context) (any, error) {
 			return obj.IsOneOf(), nil
 		},
-		nil,
+		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
 			return ec.marshalOBoolean2bool(ctx, selections, v)
 		},

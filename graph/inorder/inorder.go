@@ -76,6 +76,19 @@ func (a asked) Value(key any) any {
 	return nil
 }
 
+// Elsewhere takes fields that can't be resolved here as another cell of the platform has what they are of.
+type Elsewhere interface {
+	// Take gives what stands for the value of such a field; nil where the error is one as any other.
+	Take(ctx context.Context, fc *graphql.FieldContext, of any, nonNull bool, err error) graphql.Marshaler
+}
+
+type elsewhereKey struct{}
+
+// WithElsewhere has fields of an operation taken by e.
+func WithElsewhere(ctx context.Context, e Elsewhere) context.Context {
+	return context.WithValue(ctx, elsewhereKey{}, e)
+}
+
 // slow is from which time on the resolver of a field has a span of its own.
 const slow = time.Millisecond
 
@@ -96,32 +109,32 @@ func timed(ctx context.Context, fc *graphql.FieldContext, resolve func(context.C
 }
 
 // ResolveField is graphql.ResolveField without the middleware of fields, of which there is none (TestNothingLooksAtFields): what
-// is passed to it stays on the stack. open gives the field's context, resolve its value, and marshal writes that.
+// is passed to it stays on the stack. open gives the field's context, resolve its value, and marshal writes that; of is the object that it is of, nil for a root.
 func ResolveField[T any](
 	ctx context.Context, oc *graphql.OperationContext, field graphql.CollectedField,
 	open func(context.Context, graphql.CollectedField) (*graphql.FieldContext, error), resolve func(context.Context) (any, error),
-	_ func(context.Context, graphql.Resolver) graphql.Resolver, marshal func(context.Context, ast.SelectionSet, T) graphql.Marshaler, _, nonNull bool,
+	of any, marshal func(context.Context, ast.SelectionSet, T) graphql.Marshaler, _, nonNull bool,
 ) graphql.Marshaler {
 	fc, err := open(ctx, field)
 	if err != nil {
 		return graphql.Null
 	}
-	return resolveIn(graphql.WithFieldContext(ctx, fc), fc, oc, field, resolve, marshal, nonNull)
+	return resolveIn(graphql.WithFieldContext(ctx, fc), fc, oc, field, resolve, of, marshal, nonNull)
 }
 
 // ResolveBare is ResolveField for a field without arguments, so that nothing can fail before it is resolved.
 func ResolveBare[T any](
 	ctx context.Context, oc *graphql.OperationContext, field graphql.CollectedField, fc graphql.FieldContext, resolve func(context.Context) (any, error),
-	_ func(context.Context, graphql.Resolver) graphql.Resolver, marshal func(context.Context, ast.SelectionSet, T) graphql.Marshaler, _, nonNull bool,
+	of any, marshal func(context.Context, ast.SelectionSet, T) graphql.Marshaler, _, nonNull bool,
 ) graphql.Marshaler {
 	w := &within{field: fc}
 	w.enter(ctx)
-	return resolveIn(w, &w.field, oc, field, resolve, marshal, nonNull)
+	return resolveIn(w, &w.field, oc, field, resolve, of, marshal, nonNull)
 }
 
 func resolveIn[T any](
 	ctx context.Context, fc *graphql.FieldContext, oc *graphql.OperationContext, field graphql.CollectedField,
-	resolve func(context.Context) (any, error), marshal func(context.Context, ast.SelectionSet, T) graphql.Marshaler, nonNull bool,
+	resolve func(context.Context) (any, error), owner any, marshal func(context.Context, ast.SelectionSet, T) graphql.Marshaler, nonNull bool,
 ) (ret graphql.Marshaler) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -131,6 +144,11 @@ func resolveIn[T any](
 	}()
 	value, err := timed(ctx, fc, resolve)
 	if err != nil {
+		if e, ok := ctx.Value(elsewhereKey{}).(Elsewhere); ok {
+			if value := e.Take(ctx, fc, owner, nonNull, err); value != nil {
+				return value
+			}
+		}
 		oc.Error(ctx, graphql.AddFieldLocationToError(ctx, err))
 		return graphql.Null
 	}

@@ -19,6 +19,8 @@ const (
 	askWait    = 2 * time.Second
 	homeAway   = 5 * time.Second
 	beginEvery = 50 * time.Millisecond
+	// followEvery is how often it is looked whether something that was done at the home has come.
+	followEvery = 5 * time.Millisecond
 )
 
 // checkRegion holds the database to the setting: that of a cell is used as that alone.
@@ -115,6 +117,28 @@ func (w *homeWatch) look(ctx context.Context) error {
 		w.arrived(there)
 	}
 	return err
+}
+
+// follow waits until the replica has what the home has done by now, as far as askWait lets it.
+func (w *homeWatch) follow(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	schema, err := w.store.SchemaVersion(ctx)
+	if err != nil {
+		return
+	}
+	pulse, err := w.home.Ask(ctx, schema)
+	for err == nil {
+		there, failed := w.store.Pulse(ctx)
+		if err = failed; err != nil || there >= pulse {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(followEvery):
+		}
+	}
 }
 
 // arrived notes how far the replica is.

@@ -16,6 +16,7 @@ import (
 	"canopy/console"
 	"canopy/db"
 	"canopy/graph"
+	"canopy/internal/hop"
 	"canopy/internal/monitoring"
 	"canopy/internal/pages"
 	"canopy/internal/web"
@@ -38,13 +39,21 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version, Origins: origins, Readable: func(r *http.Request) bool {
+	toCells := hop.Options{Region: p.Config.Region, Home: p.Config.PublicURL, Keys: p.Config.CellKeys, Metrics: registry, Log: p.Log}
+	if p.home != nil {
+		toCells.Follow = p.home.follow
+	}
+	cells, err := hop.New(toCells)
+	if err != nil {
+		return nil, err
+	}
+	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version, Origins: origins, Cells: cells, Readable: func(r *http.Request) bool {
 		_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: r.URL, Host: r.Host})
 		return pattern != "/"
 	}})
 	gql := graph.New(p.Resolver, graph.Options{
 		Introspection: p.Config.Introspection, MaxCost: p.Config.MaxCost, CostPerMinute: p.Config.CostLimit,
-		Redis: p.redis, Origins: origins, PublicURL: p.Config.PublicURL, Metrics: registry, Log: p.Log,
+		Redis: p.redis, Origins: origins, PublicURL: p.Config.PublicURL, Metrics: registry, Cells: cells, Log: p.Log,
 	})
 	mux.Handle("/", door)
 	mux.Handle("/graphql", gql)
@@ -64,7 +73,7 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		mux.Handle(monitoring.Root+"/", guard.Guard(dashboard))
 		mux.Handle("GET "+monitoring.Root, http.RedirectHandler(monitoring.Root+"/", http.StatusSeeOther))
 	}
-	return web.Chain(web.Routed(mux), web.Trace(p.telemetry, probed...), web.Identify(p.Config.TrustedProxies), measure,
+	return web.Chain(web.Routed(mux), web.Trace(p.telemetry, probed...), web.Identify(p.Config.TrustedProxies), cells.Arrive(rest.NotPassedOn), measure,
 		web.AccessLog(p.Log, probed...), web.Recover(p.Log, rest.Failed),
 		web.Bare(p.Config.PublicURL.Scheme == "https"), web.CORS(origins), web.NoStore,
 		web.CleanPaths(rest.NotFound)), nil

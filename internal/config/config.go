@@ -55,6 +55,8 @@ type Config struct {
 	DatabaseReadURL string
 	// Region is the region whose cell this is, HomeURL the home's database; both are empty at the home.
 	Region, HomeURL string
+	// CellKeys are those by which cells of the platform know each other's requests, the newest first; none where they pass nothing on.
+	CellKeys [][]byte
 	// MaxLag is how late a cell's replica of the directory may be while callers are let in. StrictLag counts a home that does not answer as late, too.
 	MaxLag    time.Duration
 	StrictLag bool
@@ -141,6 +143,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		DatabaseReadURL:  l.database("CANOPY_DATABASE_READ_URL"),
 		Region:           l.value("CANOPY_REGION"),
 		HomeURL:          l.database("CANOPY_HOME_URL"),
+		CellKeys:         l.keys("CANOPY_CELL_KEY"),
 		DBMaxConns:       l.conns("CANOPY_DB_MAX_CONNS"),
 		RedisURL:         l.redis("REDIS_URL"),
 		Listen:           l.listen("CANOPY_LISTEN", mode),

@@ -30,6 +30,10 @@ func Variables() []Variable {
 		},
 		{Name: "CANOPY_REGION", Default: "none: the home", Meaning: "Code of the region whose own cell this is"},
 		{Name: "CANOPY_HOME_URL", Default: "none", Meaning: "The home's database, as a cell comes to it: postgres://role:password@host:5432/name; required beside CANOPY_REGION"},
+		{
+			Name: "CANOPY_CELL_KEY", Default: "none: 421 for what another cell has",
+			Meaning: "32 bytes in base64 that sign what cells pass on to each other, the same in all of them; to replace it, several, the newest first, separated by commas",
+		},
 		{Name: "CANOPY_MAX_LAG", Default: "30s", Meaning: "How late a cell may know of changes at the home before it refuses callers; with ,strict (30s,strict) also while the home does not answer"},
 		{Name: "CANOPY_DB_MAX_CONNS", Default: "8 for each processor, at least 16", Meaning: "Most connections to PostgreSQL that one process opens"},
 		{

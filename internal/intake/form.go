@@ -56,6 +56,11 @@ func OpenForm(w http.ResponseWriter, r *http.Request) (*Form, error) {
 	return f, nil
 }
 
+// Paced is a request's body as it comes, from a client that keeps nobody waiting for longer than one that sends a form may.
+func Paced(w http.ResponseWriter, r *http.Request) io.Reader {
+	return &Form{r: r, rc: http.NewResponseController(w), credit: formCredit}
+}
+
 // Read reads the body itself. The deadline is taken off with the end of the body, as the connection
 // may serve other requests; where the body does not end, what is left of it must not be waited for.
 func (f *Form) Read(p []byte) (int, error) {

@@ -57,6 +57,8 @@ type Error struct {
 	Limit *Limit
 	// Region is the code of the region that has what was asked for, where another answers; "" where none is named.
 	Region string
+	// Place is where another cell of the platform can do what was asked for; nil where none can.
+	Place *Place
 	// HTTP is the status of an answer that is nothing but this error, where it is not the code's own.
 	HTTP int
 
@@ -70,6 +72,9 @@ type Limit struct {
 	Used *int64
 	Max  int64
 }
+
+// Place is a cell of the platform: that of a region, whose platform is reached at an address, or the home where both are "".
+type Place struct{ Region, Address string }
 
 func (e *Error) Error() string {
 	if e.cause != nil {
@@ -138,7 +143,7 @@ func Elsewhere(region, address string) *Error {
 	if region != "" {
 		e.Detail, e.Region = fmt.Sprintf("this lives in the cell of the region %s, and is asked for at %s", region, address), region
 	}
-	e.HTTP = http.StatusMisdirectedRequest
+	e.HTTP, e.Place = http.StatusMisdirectedRequest, &Place{region, address}
 	return e
 }
 

@@ -46,6 +46,13 @@ func ClientAddress(ctx context.Context) string {
 	return ""
 }
 
+// ComesFrom says which address the client of a request has, where somebody who is believed knows better; "" changes nothing. It does nothing outside of Identify.
+func ComesFrom(ctx context.Context, address string) {
+	if e := exchangeOf(ctx); e != nil && address != "" {
+		e.address = address
+	}
+}
+
 // UserAgent is the program that the client says it is, at most 256 bytes of its text; empty outside of Identify.
 func UserAgent(ctx context.Context) string {
 	e := exchangeOf(ctx)

@@ -1,0 +1,238 @@
+package operations
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"canopy/e2e/platform"
+	"canopy/internal/devstack/devtest"
+)
+
+// TestOneDoor: whoever asks the home for what lives in a cell is answered by that, by both doors, as if the cell had been asked; and the home keeps nothing of it.
+func TestOneDoor(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central", platform.DeliverLocally(t))
+	home, cell := c.Home, c.Cell
+	cell.Work(nil)
+	hydro := home.Customer("Alpine Hydro")
+	id, secret := c.Key(t, hydro, "lukas@alpine-hydro.example")
+	token := home.Token(id, secret, "assistant")
+	const mark = "quizzaciously"
+
+	a := home.Do("POST", "/context", token, map[string]any{"name": "Notes " + mark, "description": "Answers questions.", "caption": "Help", "toolsJson": "[]"})
+	if a.Status/100 != 2 || a.Header.Get("Canopy-Region") != "eu-central" {
+		t.Fatalf("a context by the home's door: %d %v %s", a.Status, a.Header, a.Body)
+	}
+	contextID := cell.Number(`SELECT max(id) FROM contexts`)
+	if a := home.Upload(token, contextID, mark+".txt", []byte("Turbines hum "+mark+" by the river.")); a.Status != 200 {
+		t.Fatalf("an upload: %d %s", a.Status, a.Body)
+	}
+	home.Settle(token, contextID)
+	if hits := home.Search(token, contextID, "turbines by the river"); len(hits) != 1 {
+		t.Errorf("found: %v", hits)
+	}
+	for _, path := range []string{"/context", fmt.Sprintf("/context/documents/%d", contextID)} {
+		here, there := home.Do("GET", path, token, nil), cell.Do("GET", path, token, nil)
+		if here.Status != 200 || string(here.Body) != string(there.Body) || here.Header.Get("ETag") != there.Header.Get("ETag") || len(here.Header["X-Request-Id"]) != 1 {
+			t.Errorf("%s: %d %s, and in the cell %s", path, here.Status, here.Body, there.Body)
+		}
+	}
+
+	query := `query($first: Int!, $more: Boolean!) {
+		me { customer { title: name contexts(first: $first) { totalCount nodes { ...C } edges { cursor } } } }
+		contexts(first: $first) { nodes { ...C documents(first: 5) { nodes { name: originalName status } } } }
+	}
+	fragment C on Context { id name ... on Node @include(if: $more) { databaseId } }`
+	variables := map[string]any{"first": 10, "more": true}
+	if here, there := home.MustGQL(token, query, variables), cell.MustGQL(token, query, variables); !reflect.DeepEqual(here, there) || !strings.Contains(fmt.Sprint(here), mark) {
+		t.Errorf("by GraphQL %v, and in the cell %v", here, there)
+	}
+
+	operations := fmt.Appendf(nil, `{"query": "mutation($in: UploadDocumentInput!) { one: uploadDocument(input: $in) { document { displayName context { name } } } }", "variables": {"in": {"contextId": "%d", "file": null}}}`, contextID)
+	form, contentType := platform.Form(t, platform.Part{Field: "operations", Content: operations}, platform.Part{Field: "map", Content: []byte(`{"0":["variables.in.file"]}`)},
+		platform.Part{Field: "0", Name: "ledger.txt", Content: []byte(strings.Repeat("A ledger of "+mark+". ", 100_000))})
+	a = home.PostWith("/graphql", token, contentType, form, http.Header{"Graphql-Preflight": {"1"}})
+	if want := `"data":{"one":{"document":{"displayName":"ledger.txt","context":{"name":"Notes quizzaciously"}}}}`; !strings.Contains(string(a.Body), want) {
+		t.Errorf("an upload by GraphQL: %s", a.Body)
+	}
+
+	builder := home.Token(id, secret, "builder")
+	agent := home.Publish(builder, platform.Greeter)
+	run := home.Poll(builder, home.Start(builder, agent, map[string]any{"name": mark}))
+	if run.Status != 200 || !strings.Contains(string(run.Body), mark) {
+		t.Errorf("the run: %d %s", run.Status, run.Body)
+	}
+	holdsNothing(t, c, mark)
+}
+
+// TestOneDoorForPeople: people sign in at a cell's address as at the home's, and change there who is who; what they see of several companies comes from where each of them lives.
+func TestOneDoorForPeople(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	home, cell := c.Home, c.Cell
+	hydro, labs := home.Customer("Alpine Hydro"), home.Customer("Brightwater Labs")
+	session := cell.OpenSession(t, platform.DemoAdmin, cell.Demo.AdminPassword)
+	if a := cell.Refresh(session.Refresh); a.Status != 200 || a.Header.Get("Canopy-Region") != "home" {
+		t.Errorf("a session is renewed at the cell: %d %v %s", a.Status, a.Header, a.Body)
+	}
+	for _, at := range []*platform.Platform{home, cell} {
+		root := at.RootAs("tenant")
+		for _, customer := range []int64{hydro, labs} {
+			data := at.Mutate(root, "createWebhookDestination", "destination { databaseId }", map[string]any{
+				"customerId": customer, "url": fmt.Sprintf("https://1.1.1.1/%d", customer), "events": []string{"run.completed"},
+			})
+			id := int64(platform.Member(t, platform.Member(t, data, "destination"), "databaseId").(float64))
+			if in := id/10_000_000_000_000 != 0; in != (customer == hydro) {
+				t.Errorf("the destination of %d is %d", customer, id)
+			}
+		}
+	}
+	const query = `query($ids: [ID!]) {
+		customers(first: 50, filter: {ids: $ids}) { totalCount nodes { name region { name } webhookDestinations(first: 3) { nodes { url } } } edges { node { id webhookDestinations(first: 1) { totalCount } } } }
+	}`
+	all := map[string]any{"ids": []string{fmt.Sprint(hydro), fmt.Sprint(labs), "1"}}
+	here := home.MustGQL(home.Root(), query, all)
+	if there := cell.MustGQL(home.Root(), query, all); !reflect.DeepEqual(here, there) || strings.Count(fmt.Sprint(here), "https://1.1.1.1/") != 4 {
+		t.Errorf("at the home %v, in the cell %v", here, there)
+	}
+	make := func(name, key, more string) platform.Answer {
+		return cell.PostWith("/graphql", home.Root(), "application/json", platform.MustJSON(t, map[string]any{
+			"query": fmt.Sprintf(`mutation { createCustomer(input: {parentId: "1", name: %q, email: "once@example.com", regionId: "1"}) { customer { name %s } } }`, name, more),
+		}), http.Header{"Idempotency-Key": {key}})
+	}
+	for range 2 {
+		if a := make("Once", "once", ""); a.Status != 200 || !strings.Contains(string(a.Body), `"name":"Once"`) {
+			t.Errorf("a company is made at the cell's address: %d %s", a.Status, a.Body)
+		}
+	}
+	// What has been made at the home is shown with what the cell has of it, and that is not kept there.
+	for i, want := range []string{`"totalCount":0`, `"idempotency_answer_lost"`} {
+		if a := make("Shown", "shown", "webhookDestinations { totalCount }"); !strings.Contains(string(a.Body), want) {
+			t.Errorf("%d: %d %s", i, a.Status, a.Body)
+		}
+	}
+	if n := home.Number(`SELECT count(*) FROM customers WHERE name IN ('Once', 'Shown')`); n != 2 {
+		t.Errorf("%d companies by two keys", n)
+	}
+}
+
+// TestOneDoorListens: what is listened to in a cell is heard at the home's address, over both transports, and ends when it ends there.
+func TestOneDoorListens(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	home, cell := c.Home, c.Cell
+	id, secret := c.Key(t, home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example")
+	token := home.Token(id, secret, "assistant")
+	contextID := home.NewContext(token, "Notes")
+	query := fmt.Sprintf(`subscription { documentUpdated(contextId: "%d") { displayName status } }`, contextID)
+	events := home.Stream(t, query, token)
+	conn := home.Dial(t, query, map[string]any{"authorization": "Bearer " + token}, nil)
+	sockets := make(chan string, 100)
+	go func() {
+		for {
+			var m struct {
+				Type    string
+				Payload json.RawMessage
+			}
+			if conn.ReadJSON(&m) != nil {
+				close(sockets)
+				return
+			}
+			if m.Type == "next" || m.Type == "error" {
+				sockets <- string(m.Payload)
+			}
+		}
+	}()
+	time.Sleep(500 * time.Millisecond) // both listen by then; that nothing is missed is told below
+	home.Upload(token, contextID, "heard.txt", []byte("Turbines."))
+	for name, heard := range map[string]<-chan string{"events": events, "a socket": sockets} {
+		select {
+		case event := <-heard:
+			if !strings.Contains(event, `"heard.txt"`) {
+				t.Errorf("over %s: %s", name, event)
+			}
+		case <-time.After(platform.Patience):
+			t.Errorf("nothing is heard over %s", name)
+		}
+	}
+	cell.SQL(`DELETE FROM contexts WHERE id = $1`, contextID)
+	devtest.Eventually(t, "the stream ends with its context", func() bool {
+		select {
+		case _, open := <-events:
+			return !open
+		default:
+			return false
+		}
+	})
+}
+
+// TestOneDoorKeepsOut: what a caller may not have of another company is as far away by a door that passes on; and nobody but a cell passes on.
+func TestOneDoorKeepsOut(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	home, cell := c.Home, c.Cell
+	hydroID, hydroSecret := c.Key(t, home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example")
+	labsID, labsSecret := c.Key(t, home.Customer("Brightwater Labs"), "priya@brightwater-labs.example")
+	hydro := home.Token(hydroID, hydroSecret, "assistant")
+	contextID := home.NewContext(hydro, "Notes")
+	labs := home.Token(labsID, labsSecret, "assistant")
+	for _, at := range []*platform.Platform{home, cell} {
+		if a := at.Do("GET", fmt.Sprintf("/context/documents/%d", contextID), labs, nil); a.Status != 404 {
+			t.Errorf("a stranger: %d %s", a.Status, a.Body)
+		}
+		if a := at.Do("DELETE", fmt.Sprintf("/context/%d", contextID), labs, nil); a.Status != 404 {
+			t.Errorf("a stranger removes it: %d %s", a.Status, a.Body)
+		}
+		if a := at.Do("GET", "/context", "", nil); a.Status != 401 {
+			t.Errorf("nobody: %d %s", a.Status, a.Body)
+		}
+		data, codes := at.GQL(labs, fmt.Sprintf(`{ context(id: "%d") { name } me { customer { name contexts { totalCount } } } }`, contextID), nil)
+		if data["context"] != nil || !slices.Equal(codes, []string{"NOT_FOUND"}) {
+			t.Errorf("a stranger by GraphQL: %v %v", data, codes)
+		}
+	}
+	for name, header := range map[string]string{
+		"nonsense":    "x",
+		"no key":      fmt.Sprintf("t=%d,from=home,to=eu-central,client=127.0.0.1,v1=", time.Now().Unix()),
+		"another key": fmt.Sprintf("t=%d,from=home,to=eu-central,client=127.0.0.1,v1=%s", time.Now().Unix(), strings.Repeat("A", 43)),
+	} {
+		if a := cell.PostWith("/graphql", hydro, "application/json", []byte(`{"query":"{ __typename }"}`), http.Header{"Canopy-Hop": {header}}); a.Status != 403 || a.Header.Get("Canopy-Hop") != "refused" {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+}
+
+// TestCellAway: a cell that does not answer is told of where its values would be, and nothing else is missing.
+func TestCellAway(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	home := c.Home
+	hydro := home.Customer("Alpine Hydro")
+	id, secret := c.Key(t, hydro, "lukas@alpine-hydro.example")
+	token := home.Token(id, secret, "assistant")
+	home.SQL(`UPDATE cells SET address = 'http://127.0.0.1:1'`)
+	if a := home.Do("GET", "/context", token, nil); a.Status != 503 || a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.Body), `"eu-central"`) {
+		t.Errorf("by REST: %d %s", a.Status, a.Body)
+	}
+	for name, try := range map[string]struct{ token, query, want string }{
+		"what may be null": {token, `{ me { customer { name contexts { totalCount } } } }`, `{"errors":[{"message":"the cell of the region eu-central is not available at the moment","path":["me","customer","contexts"],"locations":[{"line":1,"column":24}],` +
+			`"extensions":{"code":"UNAVAILABLE","region":"eu-central","requestId":"ID","retryAfter":1}}],"data":{"me":{"customer":{"name":"Alpine Hydro","contexts":null}}}`},
+		"what may not": {
+			home.Root(), fmt.Sprintf(`{ a: customer(id: "%d") { name webhookDestinations { totalCount } } b: customer(id: "%d") { name webhookDestinations { totalCount } } }`, hydro, home.Customer("Brightwater Labs")),
+			`"path":["a","webhookDestinations"],"locations":[{"line":1,"column":31}],"extensions":{"code":"UNAVAILABLE","region":"eu-central","requestId":"ID","retryAfter":1}}],` +
+				`"data":{"a":null,"b":{"name":"Brightwater Labs","webhookDestinations":{"totalCount":0}}}`,
+		},
+		"a change": {token, `mutation { createContext(input: {name: "n", description: "d", caption: "c"}) { context { name } } }`, `"data":{"createContext":null}`},
+	} {
+		a := home.PostWith("/graphql", try.token, "application/json", platform.MustJSON(t, map[string]any{"query": try.query}), http.Header{"X-Request-Id": {"ID"}})
+		if !strings.Contains(string(a.Body), try.want) || !strings.Contains(string(a.Body), "UNAVAILABLE") {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+}

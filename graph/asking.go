@@ -1,0 +1,229 @@
+package graph
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+
+	"canopy/internal/access"
+	"canopy/internal/hop"
+	"canopy/internal/intake"
+	"canopy/internal/problem"
+)
+
+// maxSaid bounds what another cell answers, in bytes: what a request may cost bounds it before.
+const maxSaid = 256 << 20
+
+// asks is what a cell is asked: a part of an operation that a client has sent.
+type asks struct {
+	query     string
+	variables map[string]any
+}
+
+// asks makes the operation that asks for the values below a part.
+func (e *elsewhere) asks(root *part) asks {
+	op := &ast.OperationDefinition{Operation: ast.Query, SelectionSet: root.root()}
+	if root.below[0].object == rootTypes[ast.Mutation] {
+		op.Operation = ast.Mutation
+	}
+	doc := &ast.QueryDocument{Operations: ast.OperationList{op}}
+	used := &uses{fragments: e.oc.Doc.Fragments, variables: map[string]bool{}}
+	used.in(op.SelectionSet)
+	doc.Fragments = used.list
+	a := asks{variables: map[string]any{}}
+	for _, v := range e.oc.Operation.VariableDefinitions {
+		if !used.variables[v.Variable] {
+			continue
+		}
+		op.VariableDefinitions = append(op.VariableDefinitions, v)
+		if value, given := e.oc.Variables[v.Variable]; given {
+			a.variables[v.Variable] = value
+		}
+	}
+	var text strings.Builder
+	formatter.NewFormatter(&text, formatter.WithCompacted()).FormatQueryDocument(doc)
+	a.query = text.String()
+	return a
+}
+
+// uses are the fragments and variables that a selection needs.
+type uses struct {
+	fragments ast.FragmentDefinitionList
+	list      ast.FragmentDefinitionList
+	variables map[string]bool
+}
+
+func (u *uses) in(set ast.SelectionSet) {
+	for _, s := range set {
+		switch s := s.(type) {
+		case *ast.Field:
+			u.arguments(s.Arguments)
+			u.directives(s.Directives)
+			u.in(s.SelectionSet)
+		case *ast.InlineFragment:
+			u.directives(s.Directives)
+			u.in(s.SelectionSet)
+		case *ast.FragmentSpread:
+			u.directives(s.Directives)
+			if f := u.fragments.ForName(s.Name); f != nil && u.list.ForName(s.Name) == nil {
+				u.list = append(u.list, f)
+				u.directives(f.Directives)
+				u.in(f.SelectionSet)
+			}
+		}
+	}
+}
+
+func (u *uses) directives(list ast.DirectiveList) {
+	for _, d := range list {
+		u.arguments(d.Arguments)
+	}
+}
+
+func (u *uses) arguments(list ast.ArgumentList) {
+	for _, a := range list {
+		u.value(a.Value)
+	}
+}
+
+func (u *uses) value(v *ast.Value) {
+	if v.Kind == ast.Variable {
+		u.variables[v.Raw] = true
+	}
+	for _, child := range v.Children {
+		u.value(child.Value)
+	}
+}
+
+// send asks a cell for the values below a part.
+func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
+	a := e.asks(root)
+	r, err := a.request(e.ctx, typeJSON)
+	if err != nil {
+		return nil, err
+	}
+	changes := strings.HasPrefix(a.query, string(ast.Mutation))
+	if key := e.oc.Headers.Get("Idempotency-Key"); key != "" && e.oc.Operation.Operation == ast.Mutation {
+		e.oc.Stats.SetExtension(passedOnExtension, true)
+		if changes {
+			r.Header.Set("Idempotency-Key", e.keyOf(key, root))
+		}
+	}
+	res, err := e.cells.Ask(r, to, access.BranchOf(e.ctx))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxSaid+1))
+	switch {
+	case err != nil:
+		return nil, hop.Away(to, err)
+	case len(raw) > maxSaid:
+		return nil, hop.Away(to, fmt.Errorf("it answers more than %d bytes", maxSaid))
+	}
+	s := &said{}
+	if err := json.Unmarshal(raw, s); err != nil || len(s.Data) == 0 && len(s.Errors) == 0 {
+		return nil, hop.Away(to, fmt.Errorf("it answers %d and no GraphQL: %.100q", res.StatusCode, raw))
+	}
+	if changes {
+		e.cells.Done(e.ctx, to)
+	}
+	return s, nil
+}
+
+// keyOf is the idempotency key of one field of a mutation. Where it is the only one, that is the client's own.
+func (e *elsewhere) keyOf(key string, root *part) string {
+	if len(graphql.CollectFields(e.oc, e.oc.Operation.SelectionSet, []string{rootTypes[ast.Mutation]})) == 1 {
+		return key
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(key+" "+root.below[0].field.Alias)))
+}
+
+// passedOnExtension marks an operation of which another cell has done a part, and keeps the answer to it.
+const passedOnExtension = "PassedOn"
+
+// request makes the request, with what the caller has shown. A file goes as it comes.
+func (a asks) request(ctx context.Context, accept string) (*http.Request, error) {
+	variables, file, place := withoutFile(a.variables, "variables")
+	operations, err := json.Marshal(map[string]any{"query": a.query, "variables": variables})
+	if err != nil {
+		return nil, err
+	}
+	var body io.Reader = bytes.NewReader(operations)
+	media := typeJSON
+	if file != nil {
+		body, media = formOf(operations, file, place)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", media)
+	r.Header.Set("Accept", accept)
+	r.Header.Set("Graphql-Preflight", "1")
+	if shown := hop.Authorization(ctx); shown != "" {
+		r.Header.Set("Authorization", shown)
+	}
+	return r, nil
+}
+
+// withoutFile gives variables with null in place of the file, of which a request has at most one, and the file with its place.
+func withoutFile(value any, at string) (without any, file *intake.File, place string) {
+	switch v := value.(type) {
+	case intake.File:
+		return nil, &v, at
+	case map[string]any:
+		for name, member := range v {
+			if member, file, place = withoutFile(member, at+"."+name); file != nil {
+				v = maps.Clone(v)
+				v[name] = member
+				return v, file, place
+			}
+		}
+		return v, nil, ""
+	}
+	return value, nil, ""
+}
+
+// formOf is a request with a file, by the GraphQL multipart request specification. The file is read while it is sent.
+func formOf(operations []byte, file *intake.File, place string) (body io.Reader, media string) {
+	from, to := io.Pipe()
+	form := multipart.NewWriter(to)
+	go func() {
+		write := func() error {
+			places, err := json.Marshal(map[string][]string{"file": {place}})
+			if err != nil {
+				return err
+			}
+			for _, field := range []struct {
+				name  string
+				value []byte
+			}{{"operations", operations}, {"map", places}} {
+				if err := form.WriteField(field.name, string(field.value)); err != nil {
+					return err
+				}
+			}
+			part, err := form.CreateFormFile("file", file.Name)
+			if err != nil {
+				return err
+			}
+			if _, err := io.Copy(part, file.Content); err != nil {
+				return err
+			}
+			return form.Close()
+		}
+		_ = to.CloseWithError(write()) // which the reader hears
+	}()
+	return from, form.FormDataContentType()
+}

@@ -1,0 +1,200 @@
+// Package hop has a cell of a platform answered by another for what that has: by one request, which is signed, and has the caller's own token.
+package hop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"canopy/internal/problem"
+	"canopy/internal/share"
+	"canopy/internal/telemetry"
+	"canopy/internal/web"
+)
+
+// Home is how the home of the platform is called among its cells.
+const Home = "home"
+
+// RegionHeader names the region whose cell has answered in place of the one that was asked.
+const RegionHeader = "Canopy-Region"
+
+// mostHops is how often anything is passed on.
+const mostHops = 2
+
+const (
+	dialTimeout = 3 * time.Second
+	// answerTimeout is how long another cell may take until its answer begins, once it has been sent all of the request.
+	answerTimeout = time.Minute
+	idleTimeout   = 90 * time.Second
+	idleConns     = 64
+	// places is how many requests of this process one other cell answers at the same time, and placeTimeout how long one waits for a place: a cell that hangs must not have
+	// all requests hang that are none of its own.
+	places       = 512
+	placeTimeout = 5 * time.Second
+)
+
+// Options are the settings of Cells.
+type Options struct {
+	// Region is the cell's own; "" at the home.
+	Region string
+	// Home is where the home is reached.
+	Home *url.URL
+	// Keys sign what is passed on, and tell what was passed on from what was not; the first one signs.
+	Keys [][]byte
+	// Follow waits until this cell knows what the home has done by now; nil at the home.
+	Follow func(context.Context)
+	// Metrics takes how long other cells take; nil takes nothing.
+	Metrics prometheus.Registerer
+	Log     *slog.Logger
+}
+
+// Cells are the other cells of the platform. A nil one passes nothing on, and takes nothing that was.
+type Cells struct {
+	Options
+	transport http.RoundTripper
+	took      *prometheus.HistogramVec
+
+	mu    sync.Mutex
+	gates map[string]*share.Gate[int64]
+}
+
+// New makes the way to the other cells; nil where there are no keys.
+func New(o Options) (*Cells, error) {
+	if len(o.Keys) == 0 {
+		return nil, nil
+	}
+	c := &Cells{
+		Options: o, gates: map[string]*share.Gate[int64]{},
+		transport: &http.Transport{
+			DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: answerTimeout,
+			IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: idleConns, DisableCompression: true, ForceAttemptHTTP2: false,
+		},
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "canopy_hop_seconds", Help: "How long other cells take until they begin to answer what was passed on to them.",
+			Buckets: []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30},
+		}, []string{"to", "outcome"}),
+	}
+	if o.Metrics != nil {
+		if err := o.Metrics.Register(c.took); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// self is how the others call this cell.
+func (c *Cells) self() string { return cmp.Or(c.Region, Home) }
+
+// name is how a place is called.
+func name(to problem.Place) string { return cmp.Or(to.Region, Home) }
+
+// Passes tells whether a request is passed on where another cell has to answer it: not one that has come from a cell.
+func (c *Cells) Passes(ctx context.Context) bool { return c != nil && hopsOf(ctx) == 0 }
+
+// PassesParts tells whether parts of a request are: also of one that has come from a cell. What one cell has changed may be shown with what another one has.
+func (c *Cells) PassesParts(ctx context.Context) bool { return c != nil && hopsOf(ctx) < mostHops }
+
+// Done is called when another cell has changed something for a caller of this one: what is asked for next is as it is then.
+func (c *Cells) Done(ctx context.Context, to problem.Place) {
+	if to.Region == "" && c.Follow != nil {
+		c.Follow(ctx)
+	}
+}
+
+// base is where a cell is reached.
+func (c *Cells) base(to problem.Place) (*url.URL, error) {
+	if to.Region == "" {
+		return c.Home, nil
+	}
+	return url.Parse(to.Address)
+}
+
+// Away is what a caller hears of a cell that does not answer.
+func Away(to problem.Place, cause error) *problem.Error {
+	what := "the home of the platform"
+	if to.Region != "" {
+		what = "the cell of the region " + to.Region
+	}
+	p := problem.Away(what, cause)
+	p.Region = to.Region
+	return p
+}
+
+// enter waits for a place among the requests to a cell, which leave gives back.
+func (c *Cells) enter(ctx context.Context, to problem.Place, branch int64) (leave func(), err error) {
+	c.mu.Lock()
+	gate := c.gates[name(to)]
+	if gate == nil {
+		gate = share.NewGate[int64](places)
+		c.gates[name(to)] = gate
+	}
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, placeTimeout)
+	defer cancel()
+	if err := gate.Enter(ctx, branch); err != nil {
+		return nil, errors.Join(errors.New("too many requests to it are under way"), err)
+	}
+	return func() { gate.Leave(branch) }, nil
+}
+
+// address has a request go to another cell, signed. Its path and query stay as they are.
+func (c *Cells) address(r *http.Request, to problem.Place) error {
+	base, err := c.base(to)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	r.Header.Del(header)
+	r.Header.Set(header, c.sign(r, name(to), web.ClientAddress(ctx), time.Now()))
+	r.Header.Set("X-Request-Id", web.RequestID(ctx))
+	r.Header.Del("Expect")
+	telemetry.Inject(ctx, r.Header)
+	query := r.URL.RawQuery
+	if prefix := base.EscapedPath(); prefix != "" && prefix != "/" {
+		r.URL = base.JoinPath(r.URL.EscapedPath())
+	}
+	r.URL.Scheme, r.URL.Host, r.URL.RawQuery, r.Host = base.Scheme, base.Host, query, ""
+	return nil
+}
+
+// tripper sends requests of a branch to one cell, and tells how long it took.
+type tripper struct {
+	*Cells
+	to     problem.Place
+	branch int64
+}
+
+// RoundTrip implements http.RoundTripper. The place is given back when the answer begins.
+func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	leave, err := t.enter(r.Context(), t.to, t.branch)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	begun := time.Now()
+	res, err := t.transport.RoundTrip(r)
+	outcome := "answered"
+	switch {
+	case err != nil:
+		outcome = "away"
+	case res.Header.Get(header) != "":
+		outcome, err = "refused", errRefused
+		_ = res.Body.Close()
+	}
+	t.took.WithLabelValues(name(t.to), outcome).Observe(time.Since(begun).Seconds())
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// errRefused: the keys or the clocks of the two differ.
+var errRefused = errors.New("it does not take what this cell has signed: CANOPY_CELL_KEY or the clock differs, or its address is another cell's")

@@ -1,0 +1,74 @@
+package hop
+
+import (
+	"context"
+	"log"
+	"net/http"
+	"net/http/httputil"
+
+	"canopy/internal/problem"
+)
+
+// Pass has a request answered by another cell, whatever that says. failed answers where it says nothing; branch is that of the caller.
+func (c *Cells) Pass(w http.ResponseWriter, r *http.Request, to problem.Place, branch int64, failed func(*problem.Error)) {
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			if err := c.address(p.Out, to); err != nil { // an address that is none: nobody answers at ""
+				p.Out.URL.Host = ""
+			}
+		},
+		Transport: tripper{c, to, branch}, FlushInterval: -1, ErrorLog: log.New(nowhere{}, "", 0),
+		ModifyResponse: func(res *http.Response) error {
+			own(res.Header)
+			for name := range res.Header {
+				w.Header().Del(name)
+			}
+			w.Header().Set(RegionHeader, name(to))
+			if r.Method != http.MethodGet && r.Method != http.MethodHead && res.StatusCode < http.StatusBadRequest {
+				c.Done(r.Context(), to)
+			}
+			return nil
+		},
+		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failed(Away(to, err)) },
+	}
+	proxy.ServeHTTP(w, r)
+}
+
+// nowhere drops what the library would write to the standard log: what matters of it is told by failed.
+type nowhere struct{}
+
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+
+// own takes out of an answer what the cell that was asked says by itself.
+func own(h http.Header) {
+	for _, name := range []string{
+		"X-Request-Id", "Strict-Transport-Security", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Expose-Headers", RegionHeader,
+	} {
+		h.Del(name)
+	}
+}
+
+// Ask sends a request of the platform's own making to another cell.
+func (c *Cells) Ask(r *http.Request, to problem.Place, branch int64) (*http.Response, error) {
+	if err := c.address(r, to); err != nil {
+		return nil, Away(to, err)
+	}
+	res, err := tripper{c, to, branch}.RoundTrip(r)
+	if err != nil {
+		return nil, Away(to, err)
+	}
+	return res, nil
+}
+
+type authorizationKey struct{}
+
+// WithAuthorization keeps what a caller has shown, for what is asked of another cell on the caller's behalf.
+func WithAuthorization(ctx context.Context, header string) context.Context {
+	return context.WithValue(ctx, authorizationKey{}, header)
+}
+
+// Authorization is what the caller has shown.
+func Authorization(ctx context.Context) string {
+	s, _ := ctx.Value(authorizationKey{}).(string)
+	return s
+}

@@ -1,0 +1,90 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"net/http"
+
+	"canopy/internal/access"
+	"canopy/internal/intake"
+	"canopy/internal/problem"
+)
+
+// elsewhere is where a request is passed on to, once it is known that another cell has what it is about.
+type elsewhere struct {
+	to     *problem.Place
+	branch int64
+}
+
+type elsewhereKey struct{}
+
+// passedOn notes of a refusal that another cell can do what was asked for, and tells whether it is asked.
+func passedOn(ctx context.Context, e *problem.Error) bool {
+	at, _ := ctx.Value(elsewhereKey{}).(*elsewhere)
+	if at == nil || e.Place == nil {
+		return false
+	}
+	at.to, at.branch = e.Place, access.BranchOf(ctx)
+	return true
+}
+
+// pass serves a request here, or where what it is about is found to be. By then nothing has been done with it, and of its body no more has been read than is still known.
+func (h *handler) pass(w http.ResponseWriter, r *http.Request) {
+	at := &elsewhere{}
+	ctx := context.WithValue(r.Context(), elsewhereKey{}, at)
+	read := &remembered{ReadCloser: r.Body}
+	here := r.WithContext(ctx)
+	here.Body = read
+	before := w.Header().Clone()
+	g := &guard{ResponseWriter: w, r: here, readable: h.readable, at: at, read: read}
+	func() {
+		defer h.rescue(g)
+		h.mux.ServeHTTP(g, here)
+	}()
+	r.Pattern = here.Pattern // which the log has
+	if !g.left {
+		return
+	}
+	clear(w.Header())
+	maps.Copy(w.Header(), before)
+	out := r.WithContext(r.Context())
+	if r.Body != http.NoBody {
+		out.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(read.bytes), intake.Paced(w, r)), r.Body}
+	}
+	h.cells.Pass(w, out, *at.to, at.branch, func(e *problem.Error) {
+		if e.Status() >= http.StatusInternalServerError {
+			h.log.WarnContext(r.Context(), "another cell did not answer", "error", e)
+		}
+		sendProblem(w, r, problemOf(r.Context(), e))
+	})
+}
+
+// leaves tells whether an answer is not sent, as another cell is asked in its place.
+func (g *guard) leaves(status int) bool {
+	return g.at != nil && g.at.to != nil && !g.read.over && (status == http.StatusMisdirectedRequest || status == http.StatusServiceUnavailable)
+}
+
+// remembered is a body of which what has been read is known, as long as that is no more than a body may have that is read whole.
+type remembered struct {
+	io.ReadCloser
+	bytes []byte
+	over  bool
+}
+
+// Read reads the body.
+func (m *remembered) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	switch {
+	case m.over:
+	case len(m.bytes)+n > intake.MaxBody:
+		m.bytes, m.over = nil, true
+	default:
+		m.bytes = append(m.bytes, p[:n]...)
+	}
+	return n, err
+}
