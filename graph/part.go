@@ -71,7 +71,7 @@ const listed = 200
 
 // lead has what is asked for by ids begin there: companies are lists for many, so that many are as few statements as one.
 func lead(values []*value) {
-	var list *ast.Value
+	var list, count *ast.Value
 	lists := 0
 	known := map[string]step{}
 	names := map[*ast.Field]string{}
@@ -96,12 +96,13 @@ func lead(values []*value) {
 		first, is := known[v.owner]
 		if !is {
 			if list == nil || len(list.Children) == listed {
-				list = &ast.Value{Kind: ast.ListValue}
+				list, count = &ast.Value{Kind: ast.ListValue}, &ast.Value{Kind: ast.IntValue}
 				lists++
 			}
 			list.Children = append(list.Children, &ast.ChildValue{Value: id})
+			count.Raw = strconv.Itoa(len(list.Children)) // the cell counts the cost by it
 			filter := &ast.Value{Kind: ast.ObjectValue, Children: ast.ChildValueList{{Name: "ids", Value: list}}}
-			first = made("Query", fmt.Sprintf("c%d", lists), "customers", argument("first", &ast.Value{Kind: ast.IntValue, Raw: strconv.Itoa(listed)}), argument("filter", filter))
+			first = made("Query", fmt.Sprintf("c%d", lists), "customers", argument("first", count), argument("filter", filter))
 			known[v.owner] = first
 		}
 		v.steps = []step{first, made("CustomerConnection", "nodes", "nodes"), last}
@@ -188,7 +189,7 @@ func (s *said) of(v *value) *found {
 func (p *part) read(s *said) error {
 	s.found = map[*value]*found{}
 	var others []ast.Path // of what nobody has asked for, such as the same field of another object in a list
-	if err := p.walk(s, s.Data, nil, "", &others); err != nil {
+	if err := p.walk(s, s.Data, nil, &others); err != nil {
 		return err
 	}
 	for _, err := range s.Errors {
@@ -241,7 +242,7 @@ func within(path, of ast.Path) bool {
 }
 
 // walk looks for values in what was answered for one or several objects.
-func (p *part) walk(s *said, raw json.RawMessage, path ast.Path, object string, others *[]ast.Path) error {
+func (p *part) walk(s *said, raw json.RawMessage, path ast.Path, others *[]ast.Path) error {
 	switch {
 	case len(raw) == 0 || raw[0] == 'n':
 		return nil
@@ -251,7 +252,7 @@ func (p *part) walk(s *said, raw json.RawMessage, path ast.Path, object string, 
 			return err
 		}
 		for i, element := range list {
-			if err := p.walk(s, element, append(slices.Clone(path), ast.PathIndex(i)), object, others); err != nil {
+			if err := p.walk(s, element, append(slices.Clone(path), ast.PathIndex(i)), others); err != nil {
 				return err
 			}
 		}
@@ -269,7 +270,7 @@ func (p *part) walk(s *said, raw json.RawMessage, path ast.Path, object string, 
 		}
 		at := append(slices.Clone(path), ast.PathName(b.field.Alias))
 		if len(b.values) == 0 {
-			if err := b.walk(s, value, at, typ, others); err != nil {
+			if err := b.walk(s, value, at, others); err != nil {
 				return err
 			}
 			continue

@@ -101,6 +101,17 @@ func TestOneDoorForPeople(t *testing.T) {
 	if there := cell.MustGQL(home.Root(), query, all); !reflect.DeepEqual(here, there) || strings.Count(fmt.Sprint(here), "https://1.1.1.1/") != 4 {
 		t.Errorf("at the home %v, in the cell %v", here, there)
 	}
+	// The companies of a cell are asked for together.
+	statements := func(companies ...int64) int64 {
+		ids := []string{}
+		for _, id := range companies {
+			ids = append(ids, fmt.Sprint(id))
+		}
+		return cell.Statements(func() { home.MustGQL(home.Root(), query, map[string]any{"ids": ids}) })
+	}
+	if one, more := statements(hydro), statements(hydro, home.Customer("Alpine Energy"), home.Customer("Alpine Solar")); one != more {
+		t.Errorf("one company takes %d statements of the cell, three take %d", one, more)
+	}
 	make := func(name, key, more string) platform.Answer {
 		return cell.PostWith("/graphql", home.Root(), "application/json", platform.MustJSON(t, map[string]any{
 			"query": fmt.Sprintf(`mutation { createCustomer(input: {parentId: "1", name: %q, email: "once@example.com", regionId: "1"}) { customer { name %s } } }`, name, more),
@@ -234,5 +245,25 @@ func TestCellAway(t *testing.T) {
 		if !strings.Contains(string(a.Body), try.want) || !strings.Contains(string(a.Body), "UNAVAILABLE") {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
+	}
+}
+
+// BenchmarkOneDoor is what it costs to ask the home for what lives in a cell, beside asking the cell itself.
+func BenchmarkOneDoor(b *testing.B) {
+	c := platform.StartOneDoor(b, "eu-central")
+	id, secret := c.Key(b, c.Home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example")
+	token := c.Home.Token(id, secret, "assistant")
+	c.Home.NewContext(token, "Notes")
+	for name, at := range map[string]*platform.Platform{"at the cell": c.Cell, "by the home": c.Home} {
+		b.Run("a list by REST "+name, func(b *testing.B) {
+			for b.Loop() {
+				at.Must(200, "GET", "/context", token, nil)
+			}
+		})
+		b.Run("a list by GraphQL "+name, func(b *testing.B) {
+			for b.Loop() {
+				at.MustGQL(token, `{ me { customer { contexts { nodes { name } } } } }`, nil)
+			}
+		})
 	}
 }

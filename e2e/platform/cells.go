@@ -20,7 +20,7 @@ type Cells struct {
 }
 
 // StartOneDoor starts both as StartCells does, with a key by which each passes on what the other has.
-func StartOneDoor(t *testing.T, region string, change ...func(*config.Config)) *Cells {
+func StartOneDoor(t testing.TB, region string, change ...func(*config.Config)) *Cells {
 	t.Helper()
 	c := startCells(t, region, [][]byte{bytes.Repeat([]byte{9}, 32)}, change)
 	c.Home.SQL(`UPDATE cells SET address = $1`, c.Cell.URL)
@@ -33,7 +33,7 @@ func StartCells(t *testing.T, region string, change ...func(*config.Config)) *Ce
 	return startCells(t, region, nil, change)
 }
 
-func startCells(t *testing.T, region string, keys [][]byte, change []func(*config.Config)) *Cells {
+func startCells(t testing.TB, region string, keys [][]byte, change []func(*config.Config)) *Cells {
 	t.Helper()
 	server := func() *devstack.Postgres {
 		p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
@@ -65,7 +65,7 @@ func startCells(t *testing.T, region string, keys [][]byte, change []func(*confi
 }
 
 // Key makes an API key of somebody of a company at the home, and gives it once the cell knows it.
-func (c *Cells) Key(t *testing.T, customer int64, email string) (id, secret string) {
+func (c *Cells) Key(t testing.TB, customer int64, email string) (id, secret string) {
 	t.Helper()
 	key, secret, err := c.Home.App.Resolver.OperatorCreateKey(t.Context(), customer, email, "cell")
 	devtest.Check(t, err)

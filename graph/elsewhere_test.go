@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+)
+
+func TestNulled(t *testing.T) {
+	const data = `{"a":{"list":[{"x":1},{"x":[1,2]}],"b":"}"},"c":2}`
+	for want, path := range map[string]ast.Path{
+		`null`: nil,
+		`{"a":{"list":[{"x":1},null],"b":"}"},"c":2}`:           {ast.PathName("a"), ast.PathName("list"), ast.PathIndex(1)},
+		`{"a":{"list":[{"x":1},{"x":[null,2]}],"b":"}"},"c":2}`: {ast.PathName("a"), ast.PathName("list"), ast.PathIndex(1), ast.PathName("x"), ast.PathIndex(0)},
+		`{"a":null,"c":2}`: {ast.PathName("a")},
+		`{"a":{"list":[{"x":1},{"x":[1,2]}],"b":"}"},"c":null}`: {ast.PathName("c")},
+		data: {ast.PathName("a"), ast.PathName("none")},
+	} {
+		if got := string(nulled([]byte(data), path)); got != want {
+			t.Errorf("%v: %s, want %s", path, got, want)
+		}
+	}
+	if got := string(nulled([]byte(data), ast.Path{ast.PathName("a"), ast.PathName("list"), ast.PathIndex(2)})); got != data {
+		t.Errorf("behind the end of a list: %s", got)
+	}
+	if got := string(nulled([]byte(`{"a":null}`), ast.Path{ast.PathName("a"), ast.PathName("b")})); got != `{"a":null}` {
+		t.Errorf("below null: %s", got)
+	}
+}
+
+func TestNextEvent(t *testing.T) {
+	from := bufio.NewReader(strings.NewReader(":\n\nretry: 1000\n\nevent: next\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\n: alive\n\nevent: complete\ndata: \n\nevent: next\ndata: {"))
+	for _, want := range []struct{ event, data string }{{"next", `{"a":1}`}, {"complete", ""}} {
+		if event, data, err := nextEvent(from); err != nil || event != want.event || string(data) != want.data {
+			t.Errorf("%q %q %v, want %q", event, data, err, want)
+		}
+	}
+	if _, _, err := nextEvent(from); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("what is cut off: %v", err)
+	}
+}
+
+// TestCompaniesAreAskedForTogether: however many companies of a cell are shown, they are few lists, and each field of the client's stays one of its own.
+func TestCompaniesAreAskedForTogether(t *testing.T) {
+	one, two := &ast.Field{Alias: "d", Name: "webhookDestinations"}, &ast.Field{Alias: "d", Name: "webhookDestinations"}
+	var values []*value
+	for i := range 2*listed + 50 {
+		for _, f := range []*ast.Field{one, two} {
+			values = append(values, &value{byID: true, owner: fmt.Sprint(i), steps: []step{{"Query", graphql.CollectedField{}}, {"Customer", graphql.CollectedField{Field: f}}}})
+		}
+	}
+	root := &part{}
+	lead(values)
+	if later := root.take(values); len(later) > 0 || len(root.below) != 3 {
+		t.Fatalf("%d lists, %d values are left", len(root.below), len(later))
+	}
+	for i, list := range root.below {
+		if len(list.below) != 1 || len(list.below[0].below) != 2 {
+			t.Errorf("list %d has %d fields", i, len(list.below[0].below))
+		}
+	}
+	var text strings.Builder
+	formatter.NewFormatter(&text, formatter.WithCompacted()).FormatQueryDocument(&ast.QueryDocument{Operations: ast.OperationList{{Operation: ast.Query, SelectionSet: root.root()}}})
+	for _, part := range []string{`c3: customers(first: 50, filter: {ids:["400",`, `v0: webhookDestinations`, `v1: webhookDestinations`, `canopy_owner: id`} {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("%s is not in %s", part, text.String())
+		}
+	}
+}
