@@ -22,12 +22,23 @@ const (
 	asOtherApp   who = "owner with a token for another application"
 	asExpired    who = "owner with an expired token"
 	asNobody     who = "no token"
+	// Those who had more: they come with tokens from before, which have not expired.
+	asRemoved    who = "owner who was removed, with a key's token"
+	asLeft       who = "owner who has left, with a session's token"
+	asLeftBehind who = "owner of a company that it was moved away from"
 )
 
-var everybody = []who{asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asDisabled, asOtherApp, asExpired, asNobody}
+var everybody = []who{
+	asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asDisabled, asOtherApp, asExpired, asNobody, asRemoved, asLeft, asLeftBehind,
+}
+
+// standAs are those who are answered as somebody else is who never had more.
+var standAs = map[who]who{asRemoved: asExpired, asLeft: asExpired, asLeftBehind: asSibling}
 
 // outside tells who must learn nothing of the company.
-func (w who) outside() bool { return w == asDescendant || w == asSibling || w == asStranger }
+func (w who) outside() bool {
+	return w == asDescendant || w == asSibling || w == asStranger || w == asLeftBehind
+}
 
 // class is what comes of a request, the same word for both doors.
 type class string
@@ -160,6 +171,9 @@ func (r answers) deputys() class {
 }
 
 func (r answers) wants(as who, absent bool) class {
+	if other, is := standAs[as]; is {
+		as = other
+	}
 	if absent {
 		return r.absent[as]
 	}

@@ -72,14 +72,18 @@ var callers = map[who]struct{ customer, email string }{
 	asSibling:    {"Coral Air", "siti@coral-air.example"},
 	asStranger:   {"Alpine Energy", "greta@alpine.example"},
 	asDisabled:   {"Coral Ports", "dora" + targetMail},
+	asLeftBehind: {"Coral Yards", "yuna@coral-yards.example"},
 }
 
 // people makes the callers that the demo data lack, and a token for each.
 func (w *world) people() {
+	w.moveThrough(callers[asLeftBehind].customer, callers[asLeftBehind].email)
 	for as, c := range callers {
 		w.homes[as] = w.Customer(c.customer)
 	}
-	w.homes[asOtherApp], w.homes[asExpired], w.homes[asNobody] = w.target, w.target, w.target
+	for _, as := range []who{asOtherApp, asExpired, asNobody, asRemoved, asLeft} {
+		w.homes[as] = w.target
+	}
 	w.member("vera" + targetMail)
 	w.member("dora" + targetMail)
 	var owner context.Context
@@ -99,11 +103,50 @@ func (w *world) serve(app string) (tokens map[who]string, owner context.Context)
 		tokens[as] = w.TokenOf(w.homes[as], c.email, app)
 	}
 	tokens[asExpired] = w.stale(tokens[asOwner])
+	tokens[asRemoved], tokens[asLeft] = w.gone(app)
 	_, err := w.m.TogglePermission(w.ctx, resolvers.TogglePermissionInput{ID: globalid.ID{Int: dora}})
 	w.ok(err)
 	owner, err = w.App.Resolver.Admit(context.Background(), "Bearer "+tokens[asOwner])
 	w.ok(err)
 	return tokens, owner
+}
+
+// moveThrough makes a company beside the target, with an owner, and has the target pass through it.
+func (w *world) moveThrough(name, email string) {
+	w.T.Helper()
+	above := w.Customer("Coral Logistics")
+	made, err := w.m.CreateCustomer(w.ctx, resolvers.CreateCustomerInput{ParentID: platform.ID(above), Name: name, RegionID: globalid.ID{Int: 1}, Email: email})
+	w.ok(err)
+	for _, place := range []int64{made.Customer.ID, above} {
+		_, err := w.m.MoveCustomer(w.ctx, resolvers.MoveCustomerInput{ID: globalid.ID{Int: w.target}, ParentID: globalid.ID{Int: place}})
+		w.ok(err)
+	}
+}
+
+// gone gives tokens of two who were owners of the target company: of one who was removed from it, by a key, and of one who has left it, by a session.
+func (w *world) gone(app string) (removed, left string) {
+	w.T.Helper()
+	const key, session = "%s-was-removed%s", "%s-has-left%s"
+	var tokens []string
+	for _, form := range []string{key, session} {
+		email := fmt.Sprintf(form, app, targetMail)
+		id := w.member(email)
+		w.grant(w.target, id, app, resolvers.OwnerRole)
+		if form == session {
+			w.SQL(`UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = $1) WHERE id = $2`, platform.DemoAdmin, id)
+			own := w.OpenSession(w.T.(*testing.T), email, w.Demo.AdminPassword, "customerId", w.target)
+			tokens = append(tokens, own.Token)
+			as, err := w.App.Resolver.Admit(context.Background(), "Bearer "+own.Token)
+			w.ok(err)
+			_, err = w.m.LeaveCustomer(as, resolvers.LeaveCustomerInput{CustomerID: globalid.ID{Int: w.target}})
+			w.ok(err)
+			continue
+		}
+		tokens = append(tokens, w.TokenOf(w.target, email, app))
+		_, err := w.m.RemoveUser(w.ctx, resolvers.RemoveUserInput{CustomerID: platform.ID(w.target), UserID: globalid.ID{Int: id}})
+		w.ok(err)
+	}
+	return tokens[0], tokens[1]
 }
 
 // actBelow has the target company's owner leave a trace in the log of the descendant, which may
@@ -127,7 +170,7 @@ func (w *world) stale(raw string) string {
 
 // shareUser adds one user to the target company and to those of all outside.
 func (w *world) shareUser() {
-	for _, customer := range []int64{w.target, w.homes[asDescendant], w.homes[asSibling], w.homes[asStranger]} {
+	for _, customer := range []int64{w.target, w.homes[asDescendant], w.homes[asSibling], w.homes[asStranger], w.homes[asLeftBehind]} {
 		made, err := w.m.CreateUser(w.ctx, resolvers.CreateUserInput{CustomerID: platform.ID(customer), Email: "shared@elsewhere.example"})
 		w.ok(err)
 		w.shared = made.User.ID
@@ -151,7 +194,7 @@ func (w *world) marks() {
 // hidden lists what an answer must not hold.
 func (w *world) hidden(as who, refused bool) []string {
 	marks := []string{targetMail, secretMark, accessMark, "Coral Ports", "cnpy_"}
-	if as == asSibling || as == asStranger || refused {
+	if as == asSibling || as == asStranger || as == asLeftBehind || refused {
 		marks = append(marks, targetName)
 	}
 	return marks
