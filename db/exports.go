@@ -69,7 +69,16 @@ var (
 	qExport = prepare(`
 		SELECT ` + exportColumns + ` FROM customer_exports e JOIN customers c ON c.id = e.customer_id
 		WHERE e.id = $3 AND COALESCE(e.expires_at > now(), true) AND ` + withinScope)
-	qArchive     = prepare(`SELECT ` + exportColumns + ` FROM customer_exports e WHERE e.id = $1 AND e.status = 'READY' AND e.expires_at > now()`)
+	// A link to an archive leads nowhere once who has asked for it, a person or a key, has not the rights at the company, or above it, that it was asked for with.
+	qArchive = prepare(`
+		SELECT ` + exportColumns + ` FROM customer_exports e` + joinByID("customers", "c", "e.customer_id") + `
+		CROSS JOIN LATERAL (SELECT CASE split_part(e.asked_by, ':', 1) WHEN 'user' THEN split_part(e.asked_by, ':', 2)::bigint ELSE (
+			SELECT k.user_id FROM api_keys k WHERE k.id = split_part(e.asked_by, ':', 2)::bigint AND k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true)
+			AND COALESCE(k.features @> e.rights, true)) END AS user_id OFFSET 0) asker
+		WHERE e.id = $1 AND e.status = 'READY' AND e.expires_at > now() AND EXISTS (
+			SELECT FROM accounts a` + permissionOf("asker.user_id") + instanceOf + joinByID("applications", "app", "i.application_id") + joinByID("roles", "r", "p.role_id") + `
+			WHERE a.customer_id = ANY (c.lineage) AND app.code = 'tenant' AND NOT a.disabled AND NOT p.disabled
+			AND r.features @> e.rights AND (r.is_owner OR a.customer_id <> e.customer_id))`)
 	qLeaseExport = work{
 		table: "customer_exports", open: exportOpen, handedOut: "handed_out", due: "next_attempt_at",
 		first: "id", size: "id", window: "1", set: ", handed_out = true", count: "attempts",
@@ -108,7 +117,7 @@ func (s *Store) Export(ctx context.Context, scope access.Scope, id int64) (*Cust
 	return e, err
 }
 
-// Archive reads an export that is ready and has not expired, for who has come with a link to it.
+// Archive reads an export that is ready and has not expired, for who has come with a link to it, as long as its asker could be given that.
 func (s *Store) Archive(ctx context.Context, id int64) (*CustomerExport, error) {
 	e := &CustomerExport{}
 	err := s.get(ctx, e, qArchive, id)

@@ -259,10 +259,23 @@ func TestArchivesAreForTheirAskersRights(t *testing.T) {
 	if got := fetch(t, s, link); len(got.rows["auditEvents"]) == 0 {
 		t.Error("the archive has no audit events")
 	}
+	leads := func(when string, want int) {
+		t.Helper()
+		if a := s.Do("GET", strings.TrimPrefix(link, s.App.Config.PublicURL.String()), "", nil); a.Status != want {
+			t.Errorf("%s the link that was given has %d, want %d", when, a.Status, want)
+		}
+	}
 	right(false)
 	linked("lost afterwards", false)
+	leads("without the right", 404)
 	right(true)
+	leads("with it again", 200)
 	s.SQL(`UPDATE permissions SET disabled = true WHERE user_id = $1`, s.UserID("greta@alpine.example"))
+	leads("without a permission", 404)
 	platform.Scenario{Status: 403}.Judge(t, s.Do("GET", fmt.Sprintf("/tenant/export/%d", id), greta, nil))
 	platform.Scenario{Status: 200, Has: map[string]any{"status": "ready", "url": nil}}.Judge(t, s.Do("GET", fmt.Sprintf("/tenant/export/%d", id), s.Root(), nil))
+	s.SQL(`UPDATE permissions SET disabled = false WHERE user_id = $1`, s.UserID("greta@alpine.example"))
+	leads("with it", 200)
+	s.SQL(`UPDATE api_keys SET revoked_at = now() WHERE user_id = $1`, s.UserID("greta@alpine.example"))
+	leads("of a key that is revoked", 404)
 }
