@@ -1,1 +1,0 @@
-import{t as e}from"./useLocation-6C4vQVb4.js";function t(){return e({select:({state:e})=>e.email??``})}export{t};

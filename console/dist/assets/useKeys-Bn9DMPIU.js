@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DH-tmpUn.js";import{i as t}from"./keys.gql-QOgB0-mO.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
