@@ -49,6 +49,7 @@ var (
 	qDueErasures = prepare(`
 		SELECT c.id FROM customers c WHERE c.status = 'DELETED' AND c.erase_at <= now() AND NOT EXISTS (
 			SELECT FROM customers d WHERE d.id = ANY (c.lineage[1:c.level]) AND d.status = 'DELETED' AND d.erase_at <= now())
+		AND ` + notInCells + `
 		ORDER BY c.lineage LIMIT $1`)
 	// Others who erase it pass it over meanwhile, and nobody restores it.
 	qHoldErasure = prepare(`
@@ -116,30 +117,32 @@ var (
 var eraseSteps = []struct {
 	query query
 	rows  int64
+	// directory: it is of the directory, which a cell does not write.
+	directory bool
 }{
-	{qEraseRequests, eraseRows},
-	{qErasePending, eraseRows},
-	{qEraseDeliveries, eraseRows},
-	{qEraseDestinations, eraseRows},
-	{qEraseRuns, eraseRows},
-	{qErasePublished, eraseRows},
-	{qEraseRevisions, eraseRows},
-	{qEraseAgents, eraseOwners},
-	{qEraseChunks, eraseChunks},
-	{qEraseBlocks, eraseBlocks},
-	{qEraseDocuments, eraseAtOnce},
-	{qEraseQueries, eraseRows},
-	{qEraseContexts, eraseOwners},
-	{qErasePermissions, eraseRows},
-	{qEraseKeys, eraseRows},
-	{qEraseSessions, eraseRows},
-	{qEraseInvitations, eraseRows},
-	{qEraseEvents, eraseRows},
-	{qEraseTreeChanges, eraseRows},
-	{qEraseFormer, eraseRows}, // also those who leave by the erasure
+	{qEraseRequests, eraseRows, false},
+	{qErasePending, eraseRows, false},
+	{qEraseDeliveries, eraseRows, false},
+	{qEraseDestinations, eraseRows, false},
+	{qEraseRuns, eraseRows, false},
+	{qErasePublished, eraseRows, false},
+	{qEraseRevisions, eraseRows, false},
+	{qEraseAgents, eraseOwners, false},
+	{qEraseChunks, eraseChunks, false},
+	{qEraseBlocks, eraseBlocks, false},
+	{qEraseDocuments, eraseAtOnce, false},
+	{qEraseQueries, eraseRows, false},
+	{qEraseContexts, eraseOwners, false},
+	{qErasePermissions, eraseRows, true},
+	{qEraseKeys, eraseRows, true},
+	{qEraseSessions, eraseRows, true},
+	{qEraseInvitations, eraseRows, true},
+	{qEraseEvents, eraseRows, false},
+	{qEraseTreeChanges, eraseRows, false},
+	{qEraseFormer, eraseRows, true}, // also those who leave by the erasure
 }
 
-// DueErasures are deleted companies whose time is over.
+// DueErasures are deleted companies whose time is over, and that no cell has anything of.
 func (s *Store) DueErasures(ctx context.Context) (ids []int64, err error) {
 	err = s.list(ctx, &ids, qDueErasures, eraseCompanies)
 	return ids, err

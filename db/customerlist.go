@@ -101,7 +101,7 @@ func waysBelow(from string) ways {
 			return []way{{each: reached.each, from: namedIn("c", st.arg(ids, "bigint[]"), "customers c"), held: walk.held}}
 		}
 		in := wordsOfCustomers
-		in.each, in.held, in.few, in.walk = reached.each, walk.held, []way{reached}, &walk
+		in.each, in.held, in.few, in.walk, in.limbs, in.behind = reached.each, walk.held, []way{reached}, &walk, false, ""
 		if reached.ordered {
 			in.walk = &reached
 		}
@@ -138,6 +138,7 @@ var companiesByID = joinByID("customers", "c", "n.id")
 // wordsOfCustomers finds companies by the words of their names.
 var wordsOfCustomers = searching{
 	table: "customer_words w", id: "w.customer_id", fits: "w.words @@ ?", from: companiesByID, limb: "w.limb_id",
+	limbs: true, behind: "words_behind(w.limb_id, w.words) @@ ?",
 	keys:   map[string]string{"c.id": "w.customer_id", nameOfCustomer: "w.named", "c.created_at": "w.created_at", "c.lineage": "o.lineage"},
 	beside: "c.lineage", joined: joinByID("customers", "o", "w.customer_id"), // which a move changes
 }
@@ -222,7 +223,7 @@ func customersWithin(scope access.Scope) ways {
 			if given {
 				list = append(list, st.soon(level, aWalk, companiesByID))
 			}
-			list = append(list, st.madeIn(scope, terms, held)...)
+			list = append(list, st.madeIn(scope, terms, held, idedCustomers)...)
 			list = append(list, st.narrow(scope, terms, held, tooFewToWalk)...)
 		}
 		if given && scope.Whole() && narrowed {
@@ -305,23 +306,33 @@ func (s *statement) madeThen(scope access.Scope, terms []Term, walk way) []way {
 	return []way{s.soon(walk, aWalk, companiesByID), s.met(text, "(SELECT count(*) <= "+strconv.Itoa(piecesOfTime)+" FROM (SELECT FROM "+limbs+" LIMIT "+strconv.Itoa(piecesOfTime+1)+") x)", "true", companiesByID)}
 }
 
+// ided are rows that know when they were made, of which an index has some thousand ids each in the order of that: a table, what it names a row by, what joins to n.id what a list is made of, and the
+// key of the list that is the id.
+type ided struct{ table, id, from, key string }
+
+var idedCustomers = ided{table: "customer_words", id: "w.customer_id", from: companiesByID, key: "c.id"}
+
 // madeIn is the same in the order of the ids: those of a time are found in the first of some thousand ids each that have such.
-func (s *statement) madeIn(scope access.Scope, terms []Term, held []string) []way {
+func (s *statement) madeIn(scope access.Scope, terms []Term, held []string, of ided) []way {
 	made := s.madeWhen(terms)
-	if len(made) == 0 || s.counting || inLimb(scope) || !s.ordersBy("c.id") {
+	if len(made) == 0 || s.counting || inLimb(scope) || !s.ordersBy(of.key) {
 		return nil
 	}
-	dir, want := direction(s.keys[0].down), strconv.Itoa(4*(s.page.Size+1))
-	const first, last = "(SELECT min(customer_id) / 4096 FROM customer_words)", "(SELECT max(customer_id) / 4096 FROM customer_words)"
-	of := clause(append([]string{"w.customer_id / 4096 = b.nth"}, append(made, unindexed(strings.Join(append(s.beyond("", "", func(int) string { return "w.customer_id" }), "true"), " AND ")))...))
-	pieces := "SELECT b.nth, sum(n.n) OVER (ORDER BY b.nth" + dir + ") - n.n AS before FROM generate_series(" + first + ", " + last + ") b(nth)" +
-		" CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM customer_words w" + of + " LIMIT (SELECT " + want + ")) x OFFSET 0) n"
-	found := "SELECT w.id FROM (" + pieces + ") b CROSS JOIN LATERAL (SELECT w.customer_id AS id FROM customer_words w" + of + " OFFSET 0) w WHERE b.before < " + want + " ORDER BY w.id" + dir + " LIMIT (SELECT " + want + ")"
-	text := "SELECT c.id, " + strings.Join(held, " AND ") + " AS fits FROM (" + found + ") n" + companiesByID + " ORDER BY n.id" + dir
-	return []way{s.met(text, last+" - "+first+" < "+strconv.Itoa(piecesOfTime), "true", companiesByID)}
+	dir, want, first := direction(s.keys[0].down), strconv.Itoa(4*(s.page.Size+1)), ""
+	if scope.Whole() { // otherwise most of them may be others'
+		first = " LIMIT (SELECT " + want + ")"
+	}
+	piece, table := of.id+" / 4096", of.table+" w"
+	low, high := "(SELECT min("+piece+") FROM "+table+")", "(SELECT max("+piece+") FROM "+table+")"
+	within := clause(append([]string{piece + " = b.nth"}, append(made, unindexed(strings.Join(append(s.beyond("", "", func(int) string { return of.id }), "true"), " AND ")))...))
+	pieces := "SELECT b.nth, sum(n.n) OVER (ORDER BY b.nth" + dir + ") - n.n AS before FROM generate_series(" + low + ", " + high + ") b(nth)" +
+		" CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM " + table + within + " LIMIT (SELECT " + want + ")) x OFFSET 0) n"
+	found := "SELECT DISTINCT w.id FROM (" + pieces + ") b CROSS JOIN LATERAL (SELECT " + of.id + " AS id FROM " + table + within + " OFFSET 0) w WHERE b.before < " + want + " ORDER BY w.id" + dir + first
+	text := "SELECT n.id, " + strings.Join(held, " AND ") + " AS fits FROM (" + found + ") n" + of.from + " ORDER BY n.id" + dir
+	return []way{s.met(text, high+" - "+low+" < "+strconv.Itoa(piecesOfTime), "true", of.from)}
 }
 
-// madeWhen are the conditions of when companies were made as they are held against customer_words w.
+// madeWhen are the conditions of when rows were made as they are held against a table w that has that, such as customer_words.
 func (s *statement) madeWhen(terms []Term) (list []string) {
 	for _, span := range s.spans(terms, "createdSince", "createdUntil") {
 		list = append(list, "w.created_at "+span[0]+" "+span[1])

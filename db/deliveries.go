@@ -47,6 +47,8 @@ type Attempt struct {
 	DurationMs float64   `json:"durationMs"`
 	HTTPStatus *int      `json:"httpStatus"`
 	Error      string    `json:"error"`
+	// Kind is what kind of failure Error is, for programs; empty where there is none, and for attempts from before it was kept.
+	Kind string `json:"kind,omitempty"`
 	// Response is the beginning of what the receiver answered, up to 1 KiB.
 	Response string `json:"response,omitempty"`
 }
@@ -56,6 +58,9 @@ func (d *Delivery) Failure() *string { return unlessEmpty(d.Error) }
 
 // Failure is what went wrong; nil when nothing did.
 func (a *Attempt) Failure() *string { return unlessEmpty(a.Error) }
+
+// ErrorKind is what kind of failure it is; nil where there is none, and for attempts from before it was kept.
+func (a *Attempt) ErrorKind() *string { return unlessEmpty(a.Kind) }
 
 func unlessEmpty(s string) *string {
 	if s == "" {

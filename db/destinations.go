@@ -90,12 +90,9 @@ var (
 		WHERE d.failing_since < now() - $1 * interval '1 second' AND d.failures >= $2 AND d.enabled AND ` + unindexed("d.deleted_at IS NULL") + `
 		ORDER BY d.failing_since LIMIT 100 FOR UPDATE SKIP LOCKED`)
 	qAutoDisable = prepare(`UPDATE webhook_destinations SET enabled = false, auto_disabled_at = now() WHERE id = $1`)
-	qOwnersOf    = prepare(`
-		SELECT DISTINCT u.id, u.email, c.name AS customer
-		FROM customers c JOIN accounts a ON a.customer_id = c.id CROSS JOIN LATERAL (SELECT * FROM permissions WHERE account_id = a.id OFFSET 0) p` +
-		joinByID("roles", "r", "p.role_id") + joinByID("users", "u", "p.user_id") + `
-		JOIN memberships m ON m.customer_id = c.id AND m.user_id = u.id
-		WHERE c.id = $1 AND r.is_owner AND NOT p.disabled AND NOT a.disabled AND ` + willing + ` ORDER BY u.id`)
+	qOwnersOf    = prepare(ownersOf(willing))
+	// A cell does not know who has a password, and so who is known elsewhere: who has not accepted the company is not written to.
+	qOwnersInCell = prepare(ownersOf(`m.accepted_at IS NOT NULL`))
 )
 
 var (
@@ -213,9 +210,23 @@ type Owner struct {
 	Customer string `db:"customer"`
 }
 
+// ownersOf finds the owners of a company of whom something holds.
+func ownersOf(holds string) string {
+	return `
+		SELECT DISTINCT u.id, u.email, c.name AS customer
+		FROM customers c JOIN accounts a ON a.customer_id = c.id CROSS JOIN LATERAL (SELECT * FROM permissions WHERE account_id = a.id OFFSET 0) p` +
+		joinByID("roles", "r", "p.role_id") + joinByID("users", "u", "p.user_id") + `
+		JOIN memberships m ON m.customer_id = c.id AND m.user_id = u.id
+		WHERE c.id = $1 AND r.is_owner AND NOT p.disabled AND NOT a.disabled AND ` + holds + ` ORDER BY u.id`
+}
+
 // OwnersOf lists the users with an enabled owner permission on one of a company's accounts, without those who are known
 // elsewhere and have not accepted it: they are not written to.
 func (s *Store) OwnersOf(ctx context.Context, customerID int64) (rows []Owner, err error) {
-	err = s.list(ctx, &rows, qOwnersOf, customerID)
+	q := qOwnersOf
+	if s.cell != nil {
+		q = qOwnersInCell
+	}
+	err = s.list(ctx, &rows, q, customerID)
 	return rows, err
 }

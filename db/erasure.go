@@ -1,6 +1,9 @@
 package db
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // pseudonym is what stands for the address of the user of an id who was erased. It is no address, so nobody can have it.
 func pseudonym(id string) string { return `('erased:' || ` + id + `)` }
@@ -48,6 +51,9 @@ var (
 	qDropNetworksOf = prepare(`DELETE FROM login_networks WHERE user_id = $1`)
 )
 
+// tracesOf take away what tells of a user beside the directory, and what only the home has.
+var tracesOf = []query{qScrubDeliveries, qScrubObjects, qScrubKeys, qScrubActor, qDropMailsOf, qDropQueriesOf, qDropKeptOf}
+
 // EraseUser takes away whatever tells who a user is, in whichever table; what is left is a number, by which what the user has
 // done stays that of one and the same. The user is to have left all companies. ErrNoRows: there is no such user, or no longer.
 func (s *Store) EraseUser(ctx context.Context, id int64) error {
@@ -55,9 +61,9 @@ func (s *Store) EraseUser(ctx context.Context, id int64) error {
 		if err := tx.must(ctx, qEraseUser, id); err != nil {
 			return err
 		}
-		for _, q := range []query{
-			qScrubDeliveries, qScrubObjects, qScrubKeys, qScrubActor, qDropSessionsOf, qDropKeysOf, qDropLinksOf, qDropMailsOf, qDropRecoveryCodes, qDropNetworksOf, qDropQueriesOf, qDropEmailChange, qDropInvitationsTo, qDropKeptOf, qDropIdentitiesOf, qDropPasskeysOf,
-		} {
+		for _, q := range slices.Concat(tracesOf, []query{
+			qDropSessionsOf, qDropKeysOf, qDropLinksOf, qDropRecoveryCodes, qDropNetworksOf, qDropEmailChange, qDropInvitationsTo, qDropIdentitiesOf, qDropPasskeysOf,
+		}) {
 			if _, err := tx.exec(ctx, q, id); err != nil {
 				return err
 			}

@@ -131,6 +131,10 @@ func translateState(e *pq.Error) error {
 		return &Conflict{Constraint: e.Constraint, cause: e}
 	case state == limitReached:
 		return reached(e)
+	case state == writtenAtHome:
+		return atHome(e)
+	case state == writtenElsewhere:
+		return problem.Elsewhere(e.Detail, e.Hint)
 	case state == "40001", state == "40P01", state == "55P03":
 		return busy(e)
 	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"), state == "53300", state == "57014":

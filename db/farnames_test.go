@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"canopy/internal/access"
@@ -34,7 +33,7 @@ const farName = `CASE WHEN i <= 12000 THEN 'Alder ' ELSE 'Zinnia far ' END || i 
 // have it stand.
 func TestFarNames(t *testing.T) {
 	t.Parallel()
-	s, pool := farNamed(t)
+	s, pool := storeGrown(t, farNames...)
 	desk := Desk{AccountID: 5}
 	ofDesk := func(ctx context.Context, a Ask) ([]*Document, error) { return s.FindDocuments(ctx, desk, a) }
 	ofContext := func(ctx context.Context, a Ask) ([]*Document, error) {
@@ -82,27 +81,10 @@ func TestFarNames(t *testing.T) {
 	}
 }
 
-// farNamed is a store with farNames.
-func farNamed(t *testing.T) (*Store, *sqlx.DB) {
-	t.Helper()
-	url := devtest.Database(t, Fingerprint(), Migrate)
-	pool := devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
-	data.begin()
-	data.grow(0, 10)
-	for _, text := range farNames {
-		data.exec(text)
-	}
-	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
-	t.Cleanup(func() { _ = s.Close() })
-	return s, pool
-}
-
 // TestFarNamesWithin: of the agents and the destinations of a part of the tree, too, what a search finds is found whole and in order, each once, and nothing of others.
 func TestFarNamesWithin(t *testing.T) {
 	t.Parallel()
-	s, pool := farNamed(t)
+	s, pool := storeGrown(t, farNames...)
 	for _, company := range []int64{1, 5, 6} {
 		var place pq.Int64Array
 		devtest.Check(t, pool.GetContext(t.Context(), &place, `SELECT lineage FROM customers WHERE id = $1`, company))

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/jmoiron/sqlx"
-
 	"canopy/internal/access"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/paging"
@@ -46,17 +44,7 @@ func usedLast(company int64, direction string) string {
 // TestSharedWordsAtTheEnd: what very many names share, all of which stand at the end of the order, is found whole and in order, each once.
 func TestSharedWordsAtTheEnd(t *testing.T) {
 	t.Parallel()
-	url := devtest.Database(t, Fingerprint(), Migrate)
-	pool := devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
-	data.begin()
-	data.grow(0, 10)
-	for _, text := range farWords {
-		data.exec(text)
-	}
-	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
-	t.Cleanup(func() { _ = s.Close() })
+	s, pool := storeGrown(t, farWords...)
 	companies := idsAndPlaces(s, (*Store).FindCustomers, func(c *Customer) int64 { return c.ID })
 	users := idsAndPlaces(s, (*Store).FindUsers, func(u *User) int64 { return u.ID })
 	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree()} {

@@ -15,6 +15,8 @@ type Credentials struct {
 	OTPMethod    string  `db:"otp_method" audit:"otpMethod"`
 	OTPSecret    []byte  `db:"otp_secret"`
 	OTPLastStep  int64   `db:"otp_last_step"`
+	// Passkeys tells whether the user has one; read together with SeenAt.
+	Passkeys bool `db:"passkeys"`
 	// SeenAt is when the user was seen in the network that the credentials were read for; nil when it
 	// was not, within knownFor.
 	SeenAt *time.Time `db:"seen_at"`
@@ -58,7 +60,7 @@ var (
 	qCredentialsFrom = prepare(`
 		SELECT u.id, u.email, u.password_hash, u.otp_method, u.otp_secret, u.otp_last_step,
 			(SELECT n.seen_at FROM login_networks n WHERE n.user_id = u.id AND n.network = $2 AND n.seen_at > now() - ` + knownFor + `) AS seen_at,
-			` + branchOfUser("u.id") + ` AS branch_id
+			` + branchOfUser("u.id") + ` AS branch_id, EXISTS (SELECT FROM passkeys k WHERE k.user_id = u.id) AS passkeys
 		FROM users u WHERE lower(u.email) = lower($1) AND u.erased_at IS NULL`)
 	qOwnTexts = prepare(`
 		SELECT ARRAY[u.email, u.first_name, u.last_name] || ARRAY(

@@ -122,6 +122,9 @@ func (m *Migrator) Up(ctx context.Context) (done []*goose.MigrationResult, err e
 	if err != nil {
 		return nil, err
 	}
+	if err := m.cellsFirst(ctx, there); err != nil {
+		return nil, err
+	}
 	if err := m.prepare(ctx, there); err != nil {
 		return nil, err
 	}
@@ -134,9 +137,29 @@ func (m *Migrator) Up(ctx context.Context) (done []*goose.MigrationResult, err e
 		return err
 	})
 	if err == nil && there.Version <= schemaVersion() {
-		err = m.mark(ctx, schemaVersion())
+		if err = m.mark(ctx, schemaVersion()); err == nil {
+			err = m.settle(ctx)
+		}
 	}
 	return done, err
+}
+
+// settle does what follows from the schema where there are cells, for new tables, too: which ids are made here, and what of the directory is replicated.
+func (m *Migrator) settle(ctx context.Context) error {
+	cell, err := cellOf(ctx, m.pool)
+	if err != nil {
+		return err
+	}
+	if cell == nil {
+		return m.republish(ctx)
+	}
+	if err := m.bindIDs(ctx, cell); err != nil {
+		return err
+	}
+	if err := m.fit(ctx); err != nil {
+		return err
+	}
+	return m.refresh(ctx)
 }
 
 // prepare says, before anything is applied, who may go on meanwhile.

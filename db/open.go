@@ -74,14 +74,22 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err := checkSchema(ctx, pool); err != nil {
 		return nil, closing(pool, err)
 	}
-	return &Store{
-		pool: pool, executed: new(atomic.Int64),
+	cell, err := cellOf(ctx, pool)
+	if err != nil {
+		return nil, closing(pool, err)
+	}
+	s := &Store{
+		pool: pool, cell: cell, cells: new(atomic.Pointer[[]int64]), executed: new(atomic.Int64),
 		// Half of the connections are for everything but whole lists.
 		pages:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
 		reads:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
 		writes:  share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
 		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{}, branches: &branches{}, placings: &share.Batches[access.Scope, *placing]{},
-	}, nil
+	}
+	if err := s.LookForCells(ctx); err != nil {
+		return nil, closing(pool, err)
+	}
+	return s, nil
 }
 
 // Ready tells whether the database answers with the schema that this program knows, and takes

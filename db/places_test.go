@@ -9,108 +9,29 @@ import (
 	"testing"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 
 	"canopy/internal/devstack/devtest"
 )
 
-// The kinds of places, as docs/decisions/cells.md has them.
-const (
-	directory = "directory"
-	homeOnly  = "home"
-	data      = "data"
-	local     = "local"
-)
-
-// placeOfTable is where a table's rows are once regions have cells.
-type placeOfTable struct {
-	kind string
-	// by is the column that leads to the company of a row of data: to the directory, or to other data of the same company.
-	by string
-	// home are the columns of a table of the directory that no cell gets.
-	home []string
-	// personal are the columns of a table of the directory or of the home that tell of a person, or may.
-	personal []string
-}
-
-// said are the columns of a table, by their names with spaces between.
-func said(columns string) []string { return strings.Fields(columns) }
-
-var places = map[string]placeOfTable{
-	"accounts":           {kind: directory},
-	"api_key_secrets":    {kind: directory},
-	"api_keys":           {kind: directory, personal: said("name allowed_addresses")},
-	"app_instances":      {kind: directory},
-	"applications":       {kind: directory},
-	"customer_limits":    {kind: directory},
-	"customer_words":     {kind: directory},
-	"customers":          {kind: directory},
-	"default_limits":     {kind: directory},
-	"former_members":     {kind: directory, personal: said("email first_name last_name")},
-	"identity_providers": {kind: directory, home: said("client_secret")},
-	"invitations":        {kind: directory, personal: said("email")},
-	"limbs":              {kind: directory},
-	"member_names":       {kind: directory, personal: said("said named emailed")},
-	"memberships":        {kind: directory, personal: said("email first_name last_name")},
-	"permissions":        {kind: directory},
-	"regions":            {kind: directory},
-	"roles":              {kind: directory},
-	"sessions":           {kind: directory, home: said("key user_agent address"), personal: said("user_agent address")},
-	"signing_keys":       {kind: directory},
-	"subtree_users":      {kind: directory, personal: said("email name")},
-	// The second factor's kind goes with its secret: a rule of the table holds the two to each other.
-	"users": {
-		kind: directory, home: said("password_hash otp_method otp_secret otp_last_step"),
-		personal: said("email first_name last_name password_hash otp_secret"),
-	},
-
-	"billing":           {kind: homeOnly, personal: said("billing_name business_id tax_id address_line1 address_line2 city state zip_code country_code")},
-	"customer_imports":  {kind: homeOnly, personal: said("report")},
-	"domain_claims":     {kind: homeOnly},
-	"email_changes":     {kind: homeOnly, personal: said("email")},
-	"import_requests":   {kind: homeOnly, personal: said("report")},
-	"link_tokens":       {kind: homeOnly},
-	"login_networks":    {kind: homeOnly, personal: said("network")},
-	"passkeys":          {kind: homeOnly, personal: said("name credential_id public_key")},
-	"provider_sessions": {kind: homeOnly, personal: said("subject sid id_token")},
-	"recovery_codes":    {kind: homeOnly},
-	"scim_tokens":       {kind: homeOnly},
-	"scim_users":        {kind: homeOnly, personal: said("external_id")},
-	"used_states":       {kind: homeOnly},
-	"user_identities":   {kind: homeOnly, personal: said("subject email")},
-
-	"agent_revisions":       {kind: data, by: "agent_id"},
-	"agents":                {kind: data, by: "account_id"},
-	"audit_events":          {kind: data, by: "customer_id"},
-	"chunks":                {kind: data, by: "document_id"},
-	"context_changes":       {kind: data, by: "context_id"},
-	"context_deferrals":     {kind: data, by: "context_id"},
-	"context_queries":       {kind: data, by: "context_id"},
-	"context_reprocessings": {kind: data, by: "context_id"},
-	"context_sizes":         {kind: data, by: "context_id"},
-	"contexts":              {kind: data, by: "account_id"},
-	"customer_exports":      {kind: data, by: "customer_id"},
-	"documents":             {kind: data, by: "context_id"},
-	"removed_secrets":       {kind: data, by: "customer_id"},
-	"run_steps":             {kind: data, by: "run_id"},
-	"runs":                  {kind: data, by: "account_id"},
-	"secrets":               {kind: data, by: "customer_id"},
-	"vector_blocks":         {kind: data, by: "document_id"},
-	"webhook_deliveries":    {kind: data, by: "customer_id"},
-	"webhook_destinations":  {kind: data, by: "customer_id"},
-	"webhook_due":           {kind: data, by: "destination_id"},
-
-	"blob_deletions":    {kind: local},
-	"delivery_holds":    {kind: local},
-	"delivery_look":     {kind: local},
-	"goose_db_version":  {kind: local},
-	"idempotency_bytes": {kind: local},
-	"idempotency_keys":  {kind: local},
-	"limit_notices":     {kind: local},
-	"mail_outbox":       {kind: local},
-	"sealing_keys":      {kind: local},
-	"tree_changes":      {kind: local},
-	"usage_counts":      {kind: local},
+// personal are the columns of tables of the directory and the home that tell of a person, or may.
+var personal = map[string][]string{
+	"api_keys":          said("name allowed_addresses"),
+	"former_members":    said("email first_name last_name"),
+	"invitations":       said("email"),
+	"member_names":      said("said named emailed"),
+	"memberships":       said("email first_name last_name"),
+	"sessions":          said("user_agent address"),
+	"subtree_users":     said("email name"),
+	"users":             said("email first_name last_name password_hash otp_secret"),
+	"billing":           said("billing_name business_id tax_id address_line1 address_line2 city state zip_code country_code"),
+	"customer_imports":  said("report"),
+	"email_changes":     said("email"),
+	"import_requests":   said("report"),
+	"login_networks":    said("network"),
+	"passkeys":          said("name credential_id public_key"),
+	"provider_sessions": said("subject sid id_token"),
+	"scim_users":        said("external_id"),
+	"user_identities":   said("subject email"),
 }
 
 // mayRefer are the kinds that tables of a kind may refer to.
@@ -131,12 +52,14 @@ var withinOwner = map[string]string{
 
 // notFollowed are the triggers of the directory that write beside it, by what they write, and what a cell does for it.
 var notFollowed = map[string]string{
-	"usage_counts":  "a cell counts its own rows, and counts what moves anew",
+	"usage_counts":  "a cell counts its own rows, and moves the counts with the company: customer_replicated",
+	"tree_changes":  "it is what a cell does: customer_replicated",
 	"limit_notices": "with the counts",
 	"contexts":      "a cell erases what the accounts of an erased company have",
 	"documents":     "with their contexts",
 	"context_sizes": "with their contexts",
 	"secrets":       "a cell erases what an erased company has",
+	"erased_people": "it is what a cell does: user_replicated",
 }
 
 // impersonal are the columns of texts and bytes, of the directory and the home, that tell of no person: of one table, or behind a dot alone of any.
@@ -144,22 +67,12 @@ var impersonal = map[string]string{
 	".code": "the platform's", ".status": "a state", ".features": "rights", ".hash": "a hash of a secret", ".token": "a secret", ".kid": "a name of a key",
 	".client_id": "a generated name", ".issuer": "an address of a provider", ".domain": "a domain", ".domains": "the same", ".archive": "a hash", ".file": "a generated name",
 	"accounts.name": "a company's", "app_instances.domain": "the platform's", "applications.name": "the platform's", "applications.description": "the platform's",
-	"applications.auth_url": "the platform's", "customer_imports.space": "a generated name", "customer_limits.name": "a limit", "customer_words.named": "a company's",
+	"applications.auth_url": "the platform's", "cells.address": "the platform's", "customer_imports.space": "a generated name", "customer_limits.name": "a limit", "customer_words.named": "a company's",
 	"customer_words.words": "a company's", "customers.name": "a company's", "default_limits.name": "a limit", "email_changes.agree_hash": "a hash",
 	"email_changes.confirm_hash": "a hash", "email_changes.stop_hash": "a hash", "identity_providers.client_secret": "a secret", "identity_providers.name": "a company's",
 	"import_requests.error": "what went wrong with a file", "link_tokens.kind": "a kind", "passkeys.transports": "kinds", "regions.name": "the platform's",
 	"regions.description": "the platform's", "roles.name": "a company's", "roles.description": "the same", "scim_tokens.name": "a company's",
 	"sessions.key": "a secret", "signing_keys.private_key": "a secret", "users.otp_method": "a kind",
-}
-
-func tablesIn(kind string) (tables []string) {
-	for table, p := range places {
-		if p.kind == kind {
-			tables = append(tables, table)
-		}
-	}
-	slices.Sort(tables)
-	return tables
 }
 
 func placesPool(t *testing.T) *sqlx.DB {
@@ -202,7 +115,7 @@ func TestTablesHaveAPlace(t *testing.T) {
 		}
 	}
 	for table, p := range places {
-		for _, column := range slices.Concat(p.home, p.personal, said(p.by)) {
+		for _, column := range slices.Concat(p.home, personal[table], said(p.by)) {
 			if _, ok := there[table][column]; !ok {
 				t.Errorf("there is no %s.%s", table, column)
 			}
@@ -212,7 +125,7 @@ func TestTablesHaveAPlace(t *testing.T) {
 				t.Errorf("%s.%s can't stay home: rows are found by it, or it is computed", table, column)
 			}
 		}
-		if (p.kind == data) != (p.by != "") || len(p.home) > 0 && p.kind != directory || len(p.personal) > 0 && p.kind != directory && p.kind != homeOnly {
+		if (p.kind == data) != (p.by != "") || len(p.home) > 0 && p.kind != directory || len(personal[table]) > 0 && p.kind != directory && p.kind != homeOnly {
 			t.Errorf("%s: a place in %q has no such columns", table, p.kind)
 		}
 	}
@@ -338,8 +251,8 @@ func TestResidencyIsDocumented(t *testing.T) {
 		}
 		whole, any := c.Table+"."+c.Name, "."+c.Name
 		used[whole], used[any] = true, true
-		if personal := slices.Contains(p.personal, c.Name); personal == (impersonal[whole] != "" || impersonal[any] != "") {
-			t.Errorf("%s: personal is %v, and impersonal says %q", whole, personal, impersonal[whole]+impersonal[any])
+		if tells := slices.Contains(personal[c.Table], c.Name); tells == (impersonal[whole] != "" || impersonal[any] != "") {
+			t.Errorf("%s: personal is %v, and impersonal says %q", whole, tells, impersonal[whole]+impersonal[any])
 		}
 	}
 	for name := range impersonal {
@@ -366,7 +279,7 @@ func peopleLines() string {
 	for _, table := range slices.Concat(tablesIn(directory), tablesIn(homeOnly)) {
 		p := places[table]
 		var out, stays []string
-		for _, c := range p.personal {
+		for _, c := range personal[table] {
 			if p.kind == homeOnly || slices.Contains(p.home, c) {
 				stays = append(stays, c)
 			} else {
@@ -379,7 +292,7 @@ func peopleLines() string {
 			}
 			return code(names) + " "
 		}
-		if len(p.personal) > 0 {
+		if len(personal[table]) > 0 {
 			fmt.Fprintf(&b, "| `%s` | %s| %s|\n", table, cell(out), cell(stays))
 		}
 	}
@@ -394,14 +307,4 @@ func placeLines() string {
 		fmt.Fprintf(&b, "| %s | %s |\n", kind, code(tablesIn(kind)))
 	}
 	return b.String()
-}
-
-// publishedColumns are those of a table of the directory that cells get, in order. What is computed is computed there.
-func publishedColumns(table string, all []columnOfTable) (names []string) {
-	for _, c := range all {
-		if c.Table == table && !c.Generated && !slices.Contains(places[table].home, c.Name) {
-			names = append(names, pq.QuoteIdentifier(c.Name))
-		}
-	}
-	return names
 }

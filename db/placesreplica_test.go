@@ -3,6 +3,7 @@ package db
 import (
 	"fmt"
 	"log/slog"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -16,12 +17,13 @@ import (
 
 // replicated are a home and a cell that has its directory: two servers.
 type replicated struct {
-	t          *testing.T
-	home, cell *sqlx.DB
-	columns    []columnOfTable
+	t                *testing.T
+	home, cell       *sqlx.DB
+	homeURL, cellURL string
+	columns          []columnOfTable
 }
 
-// replicate has a cell follow a home that has rows in every table.
+// replicate has the cell of a region follow a home that has rows in every table.
 func replicate(t *testing.T) *replicated {
 	t.Helper()
 	start := func() (pool *sqlx.DB, url string) {
@@ -29,30 +31,47 @@ func replicate(t *testing.T) *replicated {
 			Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
 		}))
 		t.Cleanup(p.Remove)
-		devtest.Check(t, Migrate(t.Context(), p.URL()))
 		pool = devtest.Must[*sqlx.DB](t)(Connect(p.URL(), Options{MaxConns: 1}))
 		t.Cleanup(func() { _ = pool.Close() })
 		return pool, p.URL()
 	}
 	r := &replicated{t: t}
-	var url string
-	r.home, url = start()
-	r.cell, _ = start()
+	r.home, r.homeURL = start()
+	devtest.Check(t, Migrate(t.Context(), r.homeURL))
+	r.cell, r.cellURL = start()
 	r.columns = columnsOfTables(t, r.home)
 	rows := planData{t, r.home}
 	rows.begin()
 	rows.grow(0, 50)
 	rows.exec(`UPDATE users SET password_hash = 'hash', otp_method = 'totp', otp_secret = 'sealed', otp_last_step = 5 WHERE id % 2 = 0`)
-	var tables []string
-	for _, table := range tablesIn(directory) {
-		tables = append(tables, fmt.Sprintf("%s (%s)", table, strings.Join(publishedColumns(table, r.columns), ", ")))
-		for _, column := range places[table].home {
-			r.do(r.cell, fmt.Sprintf(`ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL`, table, column))
+	r.do(r.home, `INSERT INTO regions (id, code, name) VALUES (7, 'eu-7', 'Seven')`, `CREATE ROLE "eu 7" LOGIN REPLICATION PASSWORD 'secret'`)
+	home := r.migrator(r.homeURL)
+	devtest.Check(t, home.OpenCell(t.Context(), "eu-7", "https://eu-7.example", "eu 7"))
+	ready := 0
+	devtest.Check(t, r.migrator(r.cellURL).JoinHome(t.Context(), "eu-7", r.asCell(), func(n, of int) {
+		if ready = n; of != len(tablesIn(directory)) {
+			t.Errorf("%d tables come, of %d", of, len(tablesIn(directory)))
 		}
+	}))
+	if ready != len(tablesIn(directory)) {
+		t.Errorf("it was told of %d tables", ready)
 	}
-	r.do(r.home, `CREATE PUBLICATION directory FOR TABLE `+strings.Join(tables, ", "))
-	r.do(r.cell, fmt.Sprintf(`CREATE SUBSCRIPTION directory CONNECTION %s PUBLICATION directory`, pq.QuoteLiteral(url)))
 	return r
+}
+
+// asCell is the home's database as the cell comes to it.
+func (r *replicated) asCell() string {
+	r.t.Helper()
+	u := devtest.Must[*url.URL](r.t)(url.Parse(r.homeURL))
+	u.User = url.UserPassword("eu 7", "secret")
+	return u.String()
+}
+
+func (r *replicated) migrator(url string) *Migrator {
+	r.t.Helper()
+	m := devtest.Must[*Migrator](r.t)(NewMigrator(r.t.Context(), url))
+	r.t.Cleanup(func() { _ = m.Close() })
+	return m
 }
 
 func (r *replicated) do(pool *sqlx.DB, texts ...string) {
@@ -74,10 +93,10 @@ func (r *replicated) number(pool *sqlx.DB, text string) (n int64) {
 func (r *replicated) arrived() {
 	r.t.Helper()
 	var at string
-	devtest.Check(r.t, r.home.GetContext(r.t.Context(), &at, `SELECT pg_current_wal_lsn()`))
+	devtest.Check(r.t, r.home.GetContext(r.t.Context(), &at, `SELECT pg_current_wal_insert_lsn()`)) // what is committed may not be written yet
 	devtest.Eventually(r.t, "the cell has the directory", func() bool {
 		return r.number(r.cell, `SELECT count(*) FROM pg_subscription_rel WHERE srsubstate <> 'r'`) == 0 &&
-			r.number(r.home, `SELECT count(*) FROM pg_replication_slots WHERE slot_name = 'directory' AND confirmed_flush_lsn >= `+pq.QuoteLiteral(at)) == 1
+			r.number(r.home, `SELECT count(*) FROM pg_replication_slots WHERE slot_name = 'canopy_cell_7' AND confirmed_flush_lsn >= `+pq.QuoteLiteral(at)) == 1
 	})
 }
 
@@ -110,7 +129,7 @@ func TestDirectoryReplicates(t *testing.T) {
 	r.same()
 	for _, kind := range []string{homeOnly, data, local} {
 		for _, table := range tablesIn(kind) {
-			if n := r.number(r.cell, `SELECT count(*) FROM `+table); n > 0 && table != "goose_db_version" && table != "delivery_look" {
+			if n := r.number(r.cell, `SELECT count(*) FROM `+table); n > 0 && table != "goose_db_version" && table != "delivery_look" && table != "cell" {
 				t.Errorf("the cell has %d rows of %s", n, table)
 			}
 		}
@@ -129,6 +148,13 @@ func TestDirectoryReplicates(t *testing.T) {
 	if _, err := r.cell.ExecContext(t.Context(), `INSERT INTO secrets (customer_id, name, value) VALUES (12345, 'KEY', '')`); err == nil {
 		t.Error("the cell takes what belongs to a company that it lacks")
 	}
+	count := func(company int64) int64 {
+		return r.number(r.cell, fmt.Sprintf(`SELECT COALESCE(sum(n), 0) FROM usage_counts WHERE customer_id = %d AND name = 'secrets'`, company))
+	}
+	r.do(r.cell, `DELETE FROM tree_changes`)
+	before := map[int64]int64{24: count(24), 1: count(1), 3: count(3)}
+	was := r.number(r.home, `SELECT parent_id FROM customers WHERE id = 24`)
+	before[was] = count(was)
 	counted := r.number(r.cell, `SELECT sum(n) FROM usage_counts WHERE customer_id = 1 AND name = 'contexts'`)
 
 	// The home changes all that a trigger follows: places, names, people, a company that comes and one that goes.
@@ -138,7 +164,7 @@ func TestDirectoryReplicates(t *testing.T) {
 		`INSERT INTO customers (id, parent_id, name, region_id) VALUES (1000, 9, 'New', 1)`,
 		`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) VALUES (1000, 1000, 'new@x.example', 'New', '')`,
 		`UPDATE memberships SET accepted_at = now() WHERE customer_id = 1000`, `UPDATE memberships SET accepted_at = now() WHERE customer_id = 5 AND accepted_at IS NULL`,
-		`SELECT move_customer(24, 2)`, `DELETE FROM permissions WHERE user_id = 10`, `UPDATE permissions SET last_access = now() WHERE user_id = 12`,
+		`SELECT move_customer(24, 3)`, `DELETE FROM permissions WHERE user_id = 10`, `UPDATE permissions SET last_access = now() WHERE user_id = 12`,
 		`UPDATE sessions SET ended_at = now()`, `UPDATE api_keys SET revoked_at = now() WHERE id = 3`,
 		`DELETE FROM memberships WHERE customer_id = 11`, `UPDATE users SET erased_at = now(), email = 'erased:30', first_name = '' WHERE id = 30`)
 	// A company goes, with an account and a person, as they go at the home.
@@ -154,11 +180,23 @@ func TestDirectoryReplicates(t *testing.T) {
 	r.arrived()
 	r.same()
 
+	// What the cell has counted moves with the company, and what listens there is told.
+	if before[24] == 0 || was == 1 || was == 3 {
+		t.Fatalf("the company that moves, from below %d, has nothing: %v", was, before)
+	}
+	for company, want := range map[int64]int64{24: before[24], 1: before[1], 3: before[3] + before[24], was: before[was] - before[24]} {
+		if n := count(company); n != want {
+			t.Errorf("company %d has %d counted in the cell after the move, not %d", company, n, want)
+		}
+	}
+	if n := r.number(r.cell, `SELECT count(*) FROM tree_changes WHERE customer_id = 24`); n != 1 {
+		t.Errorf("the move is told %d times in the cell", n)
+	}
+
 	for what, text := range map[string]string{
 		"what a company had that is gone":  `SELECT count(*) - 1 FROM secrets s WHERE NOT EXISTS (SELECT FROM customers c WHERE c.id = s.customer_id)`,
 		"what its account had":             `SELECT count(*) - 1 FROM contexts x WHERE NOT EXISTS (SELECT FROM accounts a WHERE a.id = x.account_id)`,
 		"what the cell has counted for it": fmt.Sprintf(`SELECT sum(n) - %d FROM usage_counts WHERE customer_id = 1 AND name = 'contexts'`, counted),
-		"the cell's own ids":               `SELECT last_value - 1 FROM users_id_seq`,
 	} {
 		if n := r.number(r.cell, text); n != 0 {
 			t.Errorf("%s: the replica does more than it is said to, by %d", what, n)

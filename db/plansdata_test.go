@@ -21,7 +21,23 @@ type planData struct {
 // planGrown gives a database of 10 companies and what hangs below, with what the statements add.
 func planGrown(t *testing.T, more ...string) *sqlx.DB {
 	t.Helper()
-	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1}))
+	_, pool := grownAt(t, more)
+	return pool
+}
+
+// storeGrown is the same for what is asked of a store, and compared with what the database says beside it.
+func storeGrown(t *testing.T, more ...string) (*Store, *sqlx.DB) {
+	t.Helper()
+	url, pool := grownAt(t, more)
+	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
+	t.Cleanup(func() { _ = s.Close() })
+	return s, pool
+}
+
+func grownAt(t *testing.T, more []string) (url string, pool *sqlx.DB) {
+	t.Helper()
+	url = devtest.Database(t, Fingerprint(), Migrate)
+	pool = devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
 	t.Cleanup(func() { _ = pool.Close() })
 	data := planData{t, pool}
 	data.begin()
@@ -29,7 +45,7 @@ func planGrown(t *testing.T, more ...string) *sqlx.DB {
 	for _, text := range more {
 		data.exec(text)
 	}
-	return pool
+	return url, pool
 }
 
 func (d planData) exec(text string) {
@@ -90,6 +106,7 @@ func (d planData) grow(some, n int) {
 var fewer = map[string]string{
 	"applications": "the platform's", "app_instances": "the platform's", "default_limits": "the platform's", "goose_db_version": "the platform's",
 	"regions": "the platform's", "sealing_keys": "the platform's", "signing_keys": "the platform's",
+	"cell": "one row", "cells": "the platform's", "pulse": "one row", "use_marks": "what waits for the home", "cell_erasures": "what is due", "erased_people": "what is due",
 	"blob_deletions": "what is due", "delivery_holds": "what is due", "webhook_due": "what is due", "delivery_look": "where workers are",
 	"tree_changes":  "what processes are told",
 	"email_changes": "found by a person or a hash, both of which are unique",

@@ -80,7 +80,7 @@ var (
 	qKeyCaller = prepare(`
 		SELECT k.id AS key_id, k.user_id, u.email, k.features AS key_features, k.allowed_addresses, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
 			COALESCE(k.last_used_at < now() - interval '1 minute', true) AS key_stale,
-			COALESCE(a.customer_id, 0) AS customer_id, COALESCE(c.lineage, '{}') AS lineage,
+			COALESCE(a.customer_id, 0) AS customer_id, COALESCE(c.lineage, '{}') AS lineage, COALESCE(c.region_id, 0) AS region_id,
 			COALESCE(p.id, 0) AS permission_id, COALESCE(p.disabled, true) AS permission_disabled,
 			COALESCE(a.id, 0) AS account_id, COALESCE(a.disabled, true) AS account_disabled,
 			COALESCE(r.id, 0) AS role_id, COALESCE(r.name, '') AS role_name, COALESCE(r.is_owner, false) AS role_owner, COALESCE(r.features, '{}') AS features,
@@ -90,7 +90,7 @@ var (
 			ON p.user_id = k.user_id AND p.account_id = $2 AND k.customer_id = ANY(c.lineage)
 		WHERE k.client_id = $1`)
 	qLoginCaller = prepare(`
-		SELECT u.email, u.password_changed_at, EXISTS (SELECT FROM sessions s WHERE s.id = $4 AND s.user_id = u.id AND s.ended_at IS NULL) AS in_session, c.lineage, COALESCE(g.code, '') AS code,
+		SELECT u.email, u.password_changed_at, EXISTS (SELECT FROM sessions s WHERE s.id = $4 AND s.user_id = u.id AND s.ended_at IS NULL) AS in_session, c.lineage, c.region_id, COALESCE(g.code, '') AS code,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.role_id, 0) AS role_id, COALESCE(g.role_name, '') AS role_name, COALESCE(g.role_owner, false) AS role_owner,
 			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `, ` + inactive("c.lineage") + ` AS suspended, ` + rates + `
@@ -200,6 +200,7 @@ func (s *Store) keyCaller(ctx context.Context, t keyToken) (*Caller, error) {
 		KeyStale   bool           `db:"key_stale"`
 		CustomerID int64          `db:"customer_id"`
 		Lineage    access.Lineage `db:"lineage"`
+		RegionID   int64          `db:"region_id"`
 		Rates      pq.StringArray `db:"rates"`
 		Withdrawn  bool           `db:"withdrawn"`
 		Suspended  bool           `db:"suspended"`
@@ -208,7 +209,7 @@ func (s *Store) keyCaller(ctx context.Context, t keyToken) (*Caller, error) {
 		return nil, err
 	}
 	c := &Caller{Principal: access.Principal{
-		UserID: r.UserID, Email: r.Email, CustomerID: r.CustomerID, Lineage: r.Lineage,
+		UserID: r.UserID, Email: r.Email, CustomerID: r.CustomerID, Lineage: r.Lineage, RegionID: r.RegionID,
 		KeyID: r.KeyID, ClientID: t.clientID, KeyStale: r.KeyStale, Rates: parseRates(r.Rates),
 	}, Dead: r.Dead, Withdrawn: r.Withdrawn, Suspended: r.Suspended, AllowedAddresses: r.AllowedAddresses}
 	if r.PermissionID != 0 && !r.PermissionDisabled && !r.AccountDisabled {
@@ -242,6 +243,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 		PasswordChangedAt *time.Time     `db:"password_changed_at"`
 		InSession         bool           `db:"in_session"`
 		Lineage           access.Lineage `db:"lineage"`
+		RegionID          int64          `db:"region_id"`
 		Rates             pq.StringArray `db:"rates"`
 		Code              string         `db:"code"`
 		Withdrawn         bool           `db:"withdrawn"`
@@ -254,7 +256,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 		return nil, ErrNoRows
 	}
 	c := &Caller{Principal: access.Principal{
-		UserID: t.UserID, Email: rows[0].Email, CustomerID: t.CustomerID, SessionID: t.SessionID, Lineage: rows[0].Lineage, Rates: parseRates(rows[0].Rates),
+		UserID: t.UserID, Email: rows[0].Email, CustomerID: t.CustomerID, SessionID: t.SessionID, Lineage: rows[0].Lineage, RegionID: rows[0].RegionID, Rates: parseRates(rows[0].Rates),
 	}}
 	c.Withdrawn, c.Suspended = rows[0].Withdrawn, rows[0].Suspended
 	if at := rows[0].PasswordChangedAt; at != nil {
@@ -304,7 +306,12 @@ func (s *Store) FindExchange(ctx context.Context, clientID string, app access.Ap
 
 // Touch writes down that a permission and an API key were used; 0 passes one over. A use within a
 // minute of the last is not written, so a busy key does not queue on its own row.
+//
+// A cell has the uses sent home later: SendMarks.
 func (s *Store) Touch(ctx context.Context, permissionID, keyID int64) error {
+	if s.cell != nil {
+		return s.mark(ctx, permissionID, keyID)
+	}
 	if permissionID != 0 {
 		if _, err := s.exec(ctx, qTouchPermission, permissionID); err != nil {
 			return err
@@ -313,6 +320,19 @@ func (s *Store) Touch(ctx context.Context, permissionID, keyID int64) error {
 	if keyID != 0 {
 		_, err := s.exec(ctx, qTouchKey, keyID)
 		return err
+	}
+	return nil
+}
+
+// mark writes down in a cell what Touch writes at the home.
+func (s *Store) mark(ctx context.Context, permissionID, keyID int64) error {
+	for kind, id := range map[string]int64{usedPermission: permissionID, usedKey: keyID} {
+		if id == 0 {
+			continue
+		}
+		if _, err := s.exec(ctx, qMarkUse, kind, id); err != nil {
+			return err
+		}
 	}
 	return nil
 }

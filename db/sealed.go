@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/lib/pq"
 
@@ -121,9 +122,13 @@ const renewedRows = 500
 
 // RenewSealed walks through all that is sealed and seals anew, with the newest key, what an older one has
 // sealed. told hears of each batch, with what its column has come to so far; the result has each column's.
-// It may run beside anything, and stop anywhere.
+// It may run beside anything, and stop anywhere. A cell has its own columns sealed anew: those of the directory come from the home.
 func (s *Store) RenewSealed(ctx context.Context, box *secret.Box, told func(Renewal)) (all []Renewal, err error) {
 	for _, c := range sealedColumns {
+		table, _, _ := strings.Cut(c.Name(), ".")
+		if kind := places[table].kind; s.cell != nil && (kind == directory || kind == homeOnly) {
+			continue
+		}
 		r, err := c.renew(ctx, s, box, told)
 		if err != nil {
 			return nil, err

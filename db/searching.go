@@ -62,6 +62,8 @@ type searching struct {
 	// table has the words; id is what it names a row by, fits tells whether its words fit a tsquery, which stands for ?, and also bounds its rows.
 	table, id, fits string
 	also            []string
+	// behind, where there is one, tells the same of words behind limbs, which another index has.
+	behind string
 	// others: the index finds rows of others, too, and is not asked for those in order where it finds very many; own tells of a row of the table alone that it is not of others.
 	others bool
 	own    string
@@ -119,12 +121,14 @@ func (f searching) named() string { return f.id + " AS id" }
 // inLimbs: the index is asked for the words of each limb.
 func (f searching) inLimbs() bool { return f.limbs && !f.whole }
 
-// queries are queries with marks as expressions.
-func (f searching) queries(s *statement, queries []string) []string {
+// queries are queries with marks as expressions, for words behind limbs or as they are.
+func (f searching) queries(s *statement, queries []string, limbs bool) []string {
 	list := make([]string, len(queries))
 	for i, q := range queries {
-		if list[i] = s.arg(strings.ReplaceAll(q, mark, ""), "tsquery"); f.inLimbs() {
+		if limbs {
 			list[i] = behindLimb(s.arg(q, "text"))
+		} else {
+			list[i] = s.arg(strings.ReplaceAll(q, mark, ""), "tsquery")
 		}
 	}
 	if last := len(list) - 1; f.spared {
@@ -135,20 +139,39 @@ func (f searching) queries(s *statement, queries []string) []string {
 
 // found selects columns of the rows whose words fit queries with marks.
 func (f searching) found(s *statement, columns string, queries []string) string {
-	rows := f.rows(columns, f.queries(s, queries))
 	if !f.inLimbs() {
-		return rows
+		return f.rows(columns, f.queries(s, queries, false))
 	}
-	return "SELECT y.* FROM " + limbsUpTo(limbsOfQuery) + " CROSS JOIN LATERAL (" + rows + " OFFSET 0) y"
+	return "SELECT y.* FROM " + limbsUpTo(limbsOfQuery) + " CROSS JOIN LATERAL (" + f.ofLimb(func(f searching, limbs bool) string {
+		return f.rows(columns, f.queries(s, queries, limbs))
+	}) + " OFFSET 0) y"
 }
 
 // foundByAny selects columns of the rows whose words fit one of many queries with marks, and all others.
 func (f searching) foundByAny(s *statement, columns string, queries func(mark string) []string, others []string) string {
-	begin, query := "unnest("+s.arg(pq.StringArray(queries("")), "tsquery[]")+") q(query)", "q.query"
-	if f.inLimbs() {
-		begin, query = limbsUpTo(limbsOfQueries)+" CROSS JOIN unnest("+s.arg(pq.StringArray(queries(mark)), "text[]")+") q(query)", behindLimb("q.query")
+	rows := func(f searching, limbs bool) string {
+		if !limbs {
+			begin := "unnest(" + s.arg(pq.StringArray(queries("")), "tsquery[]") + ") q(query)"
+			return "SELECT z.* FROM " + begin + " CROSS JOIN LATERAL (" + f.rows(columns, append(f.queries(s, others, false), "q.query")) + " OFFSET 0) z"
+		}
+		begin := "unnest(" + s.arg(pq.StringArray(queries(mark)), "text[]") + ") q(query)"
+		return "SELECT z.* FROM " + begin + " CROSS JOIN LATERAL (" + f.rows(columns, append(f.queries(s, others, true), behindLimb("q.query"))) + " OFFSET 0) z"
 	}
-	return "SELECT y.* FROM " + begin + " CROSS JOIN LATERAL (" + f.rows(columns, append(f.queries(s, others), query)) + " OFFSET 0) y"
+	if !f.inLimbs() {
+		return rows(f, false)
+	}
+	return "SELECT y.* FROM " + limbsUpTo(limbsOfQueries) + " CROSS JOIN LATERAL (" + f.ofLimb(rows) + " OFFSET 0) y"
+}
+
+// ofLimb selects rows by their words behind the limb v, or where that is none by the words alone, which the same index has, or another one.
+func (f searching) ofLimb(rows func(f searching, limbs bool) string) string {
+	if f.behind == "" {
+		return rows(f, true)
+	}
+	of, alone := f, f
+	of.fits, of.also = f.behind, append(slices.Clip(f.also), "v.limb <> ''")
+	alone.also = append(slices.Clip(f.also), "v.limb = ''")
+	return rows(of, true) + " UNION ALL " + rows(alone, false)
 }
 
 // inOrder are the ways of the rows that the index finds, of which found selects columns, ordered by what stands beside their words: only those of the page are
@@ -265,6 +288,9 @@ func (f searching) plainly(s *statement, sought words.Sought) []way {
 	for _, w := range f.along {
 		list = append(list, s.soon(w, aWalk, f.from))
 	}
+	if f.behind != "" && s.ordersBy(f.beside) {
+		list = append(list, f.limbByLimb(s, queries))
+	}
 	list = append(list, f.farther(s))
 	if ordered := f.ordered(s, ids, func(f searching, columns string) string { return f.found(s, columns, queries) }); len(ordered) > 0 {
 		return append(list, ordered...)
@@ -274,6 +300,52 @@ func (f searching) plainly(s *statement, sought words.Sought) []way {
 	}
 	return append(list, f.upTo(found, ids), *f.walk)
 }
+
+// fewOfLimb is how many of those that an index finds in a limb are looked up for their places; where they are more, the limb's part of the order is walked.
+const fewOfLimb = 10_000
+
+// limbByLimb is, in the order of the tree, the way of the first ones that the index finds in the limbs there, in turn, as far as it takes. What comes before all that was not read yet is in its
+// place: of the limbs to come nothing stands before their tops, or, from the end, beyond one that they lie in and that has more than its top.
+func (f searching) limbByLimb(s *statement, queries []string) way {
+	dir, want := direction(s.keys[0].down), 4*(s.page.Size+1)
+	if !f.sole {
+		want = max(want, handful)
+	}
+	most, behind := strconv.Itoa(want), []string{"l.lineage >= $1::bigint[]", "l.lineage < $2::bigint[]"}
+	if len(s.after) > 0 {
+		if s.keys[0].down {
+			behind = append(behind, "l.lineage < "+s.after[0])
+		} else {
+			behind = append(behind, "("+pastLimb+") > "+s.after[0])
+		}
+	}
+	of := f
+	of.fits, of.also = f.behind, nil
+	beyond := append([]string{}, s.beyond("", "", func(int) string { return "c.lineage" })...)
+	end := " ORDER BY c.lineage" + dir + " LIMIT (SELECT " + most + ")"
+	looked := "SELECT c.id, c.lineage FROM unnest(g.ids) x(id)" + joinByID("customers", "c", "x.id") + clause(append(beyond, "cardinality(g.ids) <= "+strconv.Itoa(fewOfLimb)))
+	walked := "SELECT c.id, c.lineage FROM customers c" + clause(append(append(slices.Clip(beyond), "c.lineage >= l.lineage", "c.lineage < "+pastLimb, "cardinality(g.ids) > "+strconv.Itoa(fewOfLimb)), f.held...)) + end
+	hits := "SELECT l.lineage AS low, " + pastLimb + " AS high, c.id, c.lineage FROM (SELECT l.* FROM limbs l" + clause(behind) + " ORDER BY l.lineage" + dir + ") l" +
+		" CROSS JOIN LATERAL (SELECT array_agg(y.id) AS ids FROM (SELECT l.id || ':' AS limb) v CROSS JOIN LATERAL (" + of.rows(f.named(), of.queries(s, queries, true)) + " OFFSET 0) y) g" +
+		" CROSS JOIN LATERAL (SELECT * FROM ((" + looked + ") UNION ALL (" + walked + ")) c" + end + ") c LIMIT (SELECT " + most + ")"
+	with := "hits AS MATERIALIZED (" + hits + ")"
+	bound, inPlace := "SELECT LEAST((SELECT max(h.lineage) FROM hits h WHERE h.low = e.low), (SELECT l.lineage FROM limbs l WHERE l.lineage > e.low ORDER BY l.lineage LIMIT 1)) AS at FROM (SELECT max(h.low) AS low FROM hits h) e", " <= "
+	if s.keys[0].down {
+		bound, inPlace = "SELECT GREATEST((SELECT min(h.lineage) FROM hits h WHERE h.low = e.low), (SELECT max("+pastLimb+") FROM (SELECT DISTINCT unnest(h.low[:cardinality(h.low) - 1]) AS id FROM hits h) a"+
+			joinByID("limbs", "l", "a.id")+"WHERE l.lineage < e.low AND (SELECT count(*) FROM (SELECT FROM customer_words w WHERE w.limb_id = l.id LIMIT 2) w) > 1)) AS at FROM (SELECT min(h.low) AS low FROM hits h) e", " >= "
+	}
+	all := "(SELECT count(*) < " + most + " FROM hits)"
+	text := "SELECT c.id, " + strings.Join(f.held, " AND ") + " AS fits FROM (SELECT DISTINCT h.lineage, h.id FROM hits h WHERE " + all + " OR h.lineage" + inPlace + "(" + bound + ") ORDER BY h.lineage" + dir + " OFFSET 0) n" +
+		f.from + "ORDER BY n.lineage" + dir
+	few := "(SELECT count(*) <= " + strconv.Itoa(mostOwners) + " FROM (SELECT FROM limbs l WHERE l.lineage >= $1::bigint[] AND l.lineage < $2::bigint[] LIMIT " + strconv.Itoa(mostOwners+1) + ") x)" +
+		" AND EXISTS (SELECT FROM limbs l WHERE l.lineage = $1::bigint[])"
+	w := s.met(text, few, "CASE WHEN "+few+" THEN NOT "+all+" ELSE true END", f.from)
+	w.with = []string{with}
+	return w
+}
+
+// pastLimb is the first lineage past all of limb l.
+const pastLimb = "l.lineage[1:cardinality(l.lineage) - 1] || (l.id + 1)"
 
 // handful are the ways for parts of the tree that are smaller still.
 func (f searching) handful() (list []way) {

@@ -49,6 +49,8 @@ var treeChecks = []stagedCheck{
 var stagedChecks = []stagedCheck{
 	{"this platform has no region with the code %q", `
 		SELECT s.member, s.line, s.region AS detail FROM ` + stagedOf("customers", "region text") + ` WHERE NOT EXISTS (SELECT FROM regions g WHERE g.code = s.region)`},
+	{"the region %q has a cell of its own, and archives are read in at the home alone", `
+		SELECT s.member, s.line, s.region AS detail FROM ` + stagedOf("customers", "region text") + ` JOIN regions g ON g.code = s.region JOIN cells z ON z.region_id = g.id`},
 	{"on this platform there is no %s", `
 		SELECT s.member, s.line, s.application || ' in the region ' || s.region AS detail FROM ` + stagedOf("accounts", "application text, region text") + `
 		WHERE NOT EXISTS (SELECT FROM app_instances i JOIN applications p ON p.id = i.application_id JOIN regions g ON g.id = i.region_id

@@ -47,6 +47,10 @@ type Store struct {
 	branches *branches
 	// placings are companies that are read together, by the scope of those who ask; a transaction reads for itself.
 	placings *share.Batches[access.Scope, *placing]
+	// cell is the one that the database is; nil for the home.
+	cell *Cell
+	// cells are the regions that have one.
+	cells *atomic.Pointer[[]int64]
 	// replicas answer what is read in the contexts of Reading; nil where there are none.
 	replicas *replicas
 }
@@ -112,7 +116,7 @@ func (s *Store) AtOnce(ctx context.Context, do func(*Store) error) error {
 
 // within is the store in a transaction.
 func (s *Store) within(tx runner) *Store {
-	return &Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages, branches: s.branches}
+	return &Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages, branches: s.branches, cell: s.cell, cells: s.cells}
 }
 
 // runner is the pool, a transaction on one of its connections, or the connection of a statement that is one.
@@ -154,22 +158,31 @@ func enter(ctx context.Context, gate *share.Gate[int64]) (leave func(), err erro
 
 // get reads one row into dst; ErrNoRows when there is none.
 func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
+	if err := s.here(q); err != nil {
+		return err
+	}
 	leave, err := s.turn(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	span := trace(ctx, q)
-	err = translate(ctx, getInto(ctx, s.run(), dst, statements[q], args...))
+	err = translate(ctx, getInto(ctx, s.run(), dst, s.text(q), args...))
 	span.end(err)
+	if err == ErrNoRows && len(args) > 0 { //nolint:errorlint // it comes as it is
+		return s.notHere(ctx, q, args)
+	}
 	return err
 }
 
 // list reads all rows into dst, a pointer to a slice.
 func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
+	if err := s.here(q); err != nil {
+		return err
+	}
 	span := trace(ctx, q)
 	err := s.read(ctx, onlyRead()[q], dst, func(ctx context.Context, from runner) error {
-		return selectInto(ctx, from, dst, statements[q], args...)
+		return selectInto(ctx, from, dst, s.text(q), args...)
 	})
 	span.end(err)
 	return err
@@ -177,14 +190,21 @@ func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
 
 // composed reads all rows of a statement that was put together for what is asked into dst, a pointer to a slice.
 func (s *Store) composed(ctx context.Context, dst any, text string, args ...any) error {
+	text, err := s.hereText(text)
+	if err != nil {
+		return err
+	}
 	span := traceText(ctx, text)
-	err := s.read(pgconn.Composed(ctx), true, dst, func(ctx context.Context, from runner) error { return selectInto(ctx, from, dst, text, args...) })
+	err = s.read(pgconn.Composed(ctx), true, dst, func(ctx context.Context, from runner) error { return selectInto(ctx, from, dst, text, args...) })
 	span.end(err)
 	return err
 }
 
 // exec runs a statement and tells how many rows it touched.
 func (s *Store) exec(ctx context.Context, q query, args ...any) (n int64, err error) {
+	if err := s.here(q); err != nil {
+		return 0, err
+	}
 	leave, err := s.turn(ctx)
 	if err != nil {
 		return 0, err
@@ -192,7 +212,7 @@ func (s *Store) exec(ctx context.Context, q query, args ...any) (n int64, err er
 	defer leave()
 	span := trace(ctx, q)
 	defer func() { span.end(err) }()
-	res, err := s.run().ExecContext(ctx, statements[q], args...)
+	res, err := s.run().ExecContext(ctx, s.text(q), args...)
 	if err != nil {
 		return 0, translate(ctx, err)
 	}
@@ -229,8 +249,11 @@ func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, 
 
 // eachRow gives the rows of a statement as they come.
 func (s *Store) eachRow(ctx context.Context, each func(*sql.Rows) error, q query, args ...any) error {
+	if err := s.here(q); err != nil {
+		return err
+	}
 	span := trace(ctx, q)
-	w := walk{each: each, text: statements[q], args: args}
+	w := walk{each: each, text: s.text(q), args: args}
 	done, err := s.atReplica(ctx, onlyRead()[q], w.fresh, w.over)
 	if !done {
 		err = translate(ctx, w.over(ctx, s.run()))
@@ -241,7 +264,10 @@ func (s *Store) eachRow(ctx context.Context, each func(*sql.Rows) error, q query
 
 // eachUnhurried is eachRow without the statement timeout.
 func (s *Store) eachUnhurried(ctx context.Context, each func(*sql.Rows) error, q query, args ...any) error {
-	w := walk{each: each, text: statements[q], args: args}
+	if err := s.here(q); err != nil {
+		return err
+	}
+	w := walk{each: each, text: s.text(q), args: args}
 	done, err := s.atReplica(ctx, onlyRead()[q], w.fresh, func(ctx context.Context, from runner) error {
 		return unhurried(ctx, from.(*sqlx.Conn), w.over)
 	})

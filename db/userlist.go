@@ -81,6 +81,9 @@ var wordsOfUsers = searching{
 	keys: map[string]string{"s.user_id": "m.user_id", nameOfUser: "m.named", addressOfUser: "m.emailed", "s.created_at": "m.created_at"},
 }
 
+// idedUsers are users by when the companies that they belong to know them from: what the company at the top of the scope does is held against it.
+var idedUsers = ided{table: "member_names", id: "w.user_id", from: seenBy("n.id"), key: "s.user_id"}
+
 // alivelyKnown holds a user to belong to a company of the scope that is not deleted, nor one above it there.
 const alivelyKnown = "(" + noneDeleted + " OR known_alive_in(s.user_id, $1::bigint[], $2::bigint[]))"
 
@@ -141,6 +144,9 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 			return append(list, all.within(period...))
 		}
 		list = append(list, way{from: own.from, where: append(period, ownUser), held: held})
+		if made := st.madeIn(scope, terms, held, idedUsers); len(made) > 0 {
+			list = append(append(list, st.soon(all, aWalk, idedUsers.from)), made...)
+		}
 	}
 	if st.ordersBy(lastUse) {
 		return st.byUse(scope, list, own, all)

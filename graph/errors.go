@@ -24,6 +24,9 @@ func face(ctx context.Context, p *problem.Error) *gqlerror.Error {
 	if p.Reason != "" {
 		extensions["reason"] = p.Reason
 	}
+	if p.Region != "" {
+		extensions["region"] = p.Region
+	}
 	if l := p.Limit; l != nil {
 		extensions["limit"], extensions["max"] = l.Name, l.Max
 		if l.Used != nil {

@@ -25,7 +25,7 @@ func (d *dispatcher) send(ctx context.Context, c *db.Claimed) (o db.Outcome, tim
 	took := time.Since(begun)
 	o = judge(c, resp, err)
 	tellAttempt(span, o)
-	a := db.Attempt{At: begun.UTC().Truncate(time.Millisecond), DurationMs: milliseconds(took), Error: o.Error}
+	a := db.Attempt{At: begun.UTC().Truncate(time.Millisecond), DurationMs: milliseconds(took), Error: o.Error, Kind: kindOf(resp, err)}
 	if resp != nil {
 		a.HTTPStatus, a.Response = &resp.Status, resp.Excerpt()
 	}
@@ -49,21 +49,21 @@ func tellAttempt(span telemetry.Span, o db.Outcome) {
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // final is a failure that no further attempt can mend.
-type final string
+type final struct{ kind, message string }
 
-func (f final) Error() string { return string(f) }
+func (f final) Error() string { return f.message }
 
 func (d *dispatcher) post(ctx context.Context, c *db.Claimed) (*egress.Response, error) {
 	if c.URL == "" {
-		return nil, final("the destination was deleted")
+		return nil, final{"DELETED", "the destination was deleted"}
 	}
 	if c.Attempts >= db.MaxAttempts {
-		return nil, final("given up: the attempts were interrupted too often")
+		return nil, final{"INTERRUPTED", "given up: the attempts were interrupted too often"}
 	}
 	secret, err := outbox.OpenSigningSecret(d.box, c.DestinationID, c.Secret)
 	if err != nil {
 		d.log.ErrorContext(ctx, "a delivery can't be signed", "delivery", c.ID, "error", err)
-		return nil, final("the signing secret can't be read; rotate it and send again")
+		return nil, final{"SECRET", "the signing secret can't be read; rotate it and send again"}
 	}
 	next, err := outbox.OpenSigningSecret(d.box, c.DestinationID, c.NextSecret)
 	if err != nil {
@@ -115,4 +115,31 @@ func shown(err error) string {
 		return f.Error()
 	}
 	return "the attempt failed"
+}
+
+// kinds are the failures that have a name for programs; what is a connection error as well comes before that.
+var kinds = []struct {
+	of   error
+	name string
+}{
+	{egress.ErrBlocked, "BLOCKED"}, {egress.ErrTimeout, "TIMEOUT"}, {egress.ErrDNS, "DNS"}, {egress.ErrTLS, "TLS"}, {egress.ErrConnection, "CONNECTION"},
+}
+
+// kindOf is what kind of failure an attempt was; empty for none.
+func kindOf(resp *egress.Response, err error) string {
+	var f final
+	switch {
+	case err == nil && resp.Status >= 200 && resp.Status < 300:
+		return ""
+	case err == nil:
+		return "STATUS"
+	case errors.As(err, &f):
+		return f.kind
+	}
+	for _, k := range kinds {
+		if errors.Is(err, k.of) {
+			return k.name
+		}
+	}
+	return "OTHER"
 }

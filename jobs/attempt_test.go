@@ -47,7 +47,7 @@ func TestSendTellsOfTimeouts(t *testing.T) {
 			t.Errorf("%s: timed out is %v, %+v", path, timedOut, o)
 		}
 		var log []db.Attempt
-		if err := json.Unmarshal(o.Log, &log); err != nil || len(log) != 1 || log[0].Error != o.Error || log[0].DurationMs <= 0 {
+		if err := json.Unmarshal(o.Log, &log); err != nil || len(log) != 1 || log[0].Error != o.Error || log[0].DurationMs <= 0 || log[0].Kind != map[bool]string{true: "TIMEOUT", false: "STATUS"}[want] {
 			t.Errorf("%s: the log is %s, %v", path, o.Log, err)
 		}
 	}

@@ -58,9 +58,11 @@ func SweepBlobs(ctx context.Context, store *db.Store, blobs blob.Store, age time
 	if err := blobs.Sweep(ctx, before); err != nil {
 		return err
 	}
-	return errors.Join(
-		sweep(ctx, blobs, db.BlobPrefix, before, store.DropOrphans),
-		sweep(ctx, blobs, db.ImportPrefix, before, store.DropArchives))
+	err := sweep(ctx, blobs, db.BlobPrefix, before, store.DropOrphans)
+	if store.Cell() != nil { // archives are read in at the home
+		return err
+	}
+	return errors.Join(err, sweep(ctx, blobs, db.ImportPrefix, before, store.DropArchives))
 }
 
 // sweep hands the keys that were written before a moment on, many at a time.

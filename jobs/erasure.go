@@ -26,12 +26,35 @@ func (w *Worker) EraseDue(ctx context.Context) error {
 	for done := false; !done && failed == nil; {
 		done, failed = w.Store.EraseContexts(ctx)
 	}
+	if w.Home != nil {
+		return errors.Join(failed, w.eraseInCell(ctx))
+	}
 	due, err := w.Store.DueErasures(ctx)
 	err = errors.Join(failed, err)
 	for _, id := range due {
 		err = errors.Join(err, w.eraseCustomer(ctx, id))
 	}
 	return err
+}
+
+// tracesAtOnce is of how many erased people a cell takes away what it has, at a time.
+const tracesAtOnce = 50
+
+// eraseInCell erases what a cell has of companies and people that the home erases: of companies before, so that the home is told, and of people after.
+func (w *Worker) eraseInCell(ctx context.Context) error {
+	due, err := w.Store.DueInCell(ctx)
+	for _, id := range due {
+		failed := w.Store.EraseInCell(ctx, id)
+		if failed == nil {
+			failed = w.Home.Erased(ctx, id)
+		}
+		err = errors.Join(err, failed)
+	}
+	for {
+		if n, failed := w.Store.EraseTraces(ctx, tracesAtOnce); failed != nil || n < tracesAtOnce {
+			return errors.Join(err, failed)
+		}
+	}
 }
 
 // eraseCustomer erases a company, part by part. That it is gone is told in the log of the one above, with its number alone.

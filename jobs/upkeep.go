@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"canopy/db"
@@ -34,17 +35,8 @@ func (w *Worker) upkeep(ctx context.Context) {
 // steps are what the upkeep does.
 func (w *Worker) steps() map[string]func(context.Context) error {
 	steps := map[string]func(context.Context) error{
-		"rotate signing keys":            func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
-		"forget old links":               w.Store.SweepLinks,
-		"forget old address changes":     w.Store.SweepEmailChanges,
-		"forget old invitations":         func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetInvitations) },
-		"forget old sessions":            func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetSessions) },
 		"forget old answers":             func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetKept) },
 		"forget old exports":             func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetExports) },
-		"forget old imports":             func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetImportRequests) },
-		"forget old networks":            w.Store.SweepNetworks,
-		"forget used states":             func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetStates) },
-		"look after domains":             w.CheckDomains,
 		"forget old changes of the tree": func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetTreeChanges) },
 		"forget old mails":               w.Store.SweepMails,
 		"forget old limit notices":       w.Store.SweepLimitNotices,
@@ -58,12 +50,30 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"disable failing destinations":   w.disableFailing,
 		"pack vectors":                   w.packVectors,
 	}
+	if w.Store.Cell() == nil {
+		maps.Copy(steps, w.homeSteps())
+	}
 	if w.Documents != nil {
 		steps["find originals without a document"] = func(ctx context.Context) error {
 			return SweepBlobs(ctx, w.Store, w.Documents.Blobs, orphanAge)
 		}
 	}
 	return steps
+}
+
+// homeSteps are what the upkeep does to the directory, and to what only the home has.
+func (w *Worker) homeSteps() map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"rotate signing keys":        func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
+		"forget old links":           w.Store.SweepLinks,
+		"forget old address changes": w.Store.SweepEmailChanges,
+		"forget old invitations":     func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetInvitations) },
+		"forget old sessions":        func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetSessions) },
+		"forget old imports":         func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetImportRequests) },
+		"forget old networks":        w.Store.SweepNetworks,
+		"forget used states":         func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetStates) },
+		"look after domains":         w.CheckDomains,
+	}
 }
 
 // A destination is disabled by the platform after three days in which at least 20 deliveries have

@@ -48,6 +48,8 @@ type Worker struct {
 	Retention Retention
 	// Copies copies the vectors of large contexts; nil where there is no database for them.
 	Copies *search.Engine
+	// Home is told of what was used in a cell; nil at the home.
+	Home *db.Home
 	// PublicURL is the base of links in mails.
 	PublicURL string
 	// Roster is where the worker is written down, with its Version, while it runs.
@@ -95,6 +97,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	running.Go(func() { w.upkeep(ctx) })
 	running.Go(func() { w.tellLimits(ctx) })
 	running.Go(func() { w.eraseDeleted(ctx) })
+	if w.Home != nil {
+		running.Go(func() { w.sendMarks(ctx) })
+	}
 	running.Go(func() { w.reprocessContexts(ctx) })
 	running.Go(func() { w.deferDocuments(ctx) })
 	if w.Copies != nil {
@@ -143,17 +148,21 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 			stop: ctx.Done(), timeout: documentTimeout,
 		}
 		exports := turns[db.DueExport]{relay: r, lease: w.Store.LeaseExports, task: exportTask, release: w.Store.ReleaseExports}
-		imports := turns[db.DueImport]{relay: r, lease: w.Store.LeaseImportRequests, task: importTask, release: w.Store.ReleaseImportRequests}
 		list = append(list, documents.line(line{
 			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces, every: checkSoon,
 			handler: &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, trace: w.Trace, log: w.Log, stop: ctx.Done()},
 		}), exports.line(line{
 			queue: queueExports, task: typeExport, atOnce: archivePlaces, every: checkEvery,
 			handler: &exporter{store: w.Store, blobs: w.Documents.Blobs, log: w.Log, stop: ctx.Done()},
-		}), imports.line(line{
-			queue: queueImports, task: typeImport, atOnce: archivePlaces, every: checkEvery,
-			handler: &importer{store: w.Store, blobs: w.Documents.Blobs, bus: w.Bus, read: w.ReadArchive, log: w.Log, stop: ctx.Done()},
-		}), line{
+		}))
+		if w.Store.Cell() == nil {
+			imports := turns[db.DueImport]{relay: r, lease: w.Store.LeaseImportRequests, task: importTask, release: w.Store.ReleaseImportRequests}
+			list = append(list, imports.line(line{
+				queue: queueImports, task: typeImport, atOnce: archivePlaces, every: checkEvery,
+				handler: &importer{store: w.Store, blobs: w.Documents.Blobs, bus: w.Bus, read: w.ReadArchive, log: w.Log, stop: ctx.Done()},
+			}))
+		}
+		list = append(list, line{
 			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
 		})
 	} else {

@@ -86,6 +86,9 @@ func (e AccountEdges) Agents(ctx context.Context, obj *db.Account, filter *Agent
 	if err != nil {
 		return nil, err
 	}
+	if err := e.hasOf(ctx, obj.RegionID); err != nil {
+		return nil, err
+	}
 	return e.agentsOf(ctx, c, obj, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
 }
 
@@ -93,6 +96,9 @@ func (e AccountEdges) Agents(ctx context.Context, obj *db.Account, filter *Agent
 func (e CustomerEdges) Agents(ctx context.Context, obj *db.Customer, filter *AgentFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AgentConnection, error) {
 	c, err := e.may(ctx, rule.CustomerAgents)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.hasOf(ctx, obj.RegionID); err != nil {
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.Agents, filter: filter, order: orderBy, args: page(first, after, last, before)},
@@ -103,6 +109,9 @@ func (e CustomerEdges) Agents(ctx context.Context, obj *db.Customer, filter *Age
 // DeletedAgents are the company's agents that can be brought back.
 func (e CustomerEdges) DeletedAgents(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error) {
 	if _, err := e.may(ctx, rule.CustomerDeletedAgents); err != nil {
+		return nil, err
+	}
+	if err := e.hasOf(ctx, obj.RegionID); err != nil {
 		return nil, err
 	}
 	return obj.DeletedAgents(ctx, e.Store)

@@ -50,7 +50,7 @@ func (q Query) ListDeletedAgents(ctx context.Context, id *globalid.ID) ([]*db.De
 	if err != nil {
 		return nil, err
 	}
-	customer, err := q.customer(ctx, c, id, "customerId")
+	customer, err := q.holder(ctx, c, id, "customerId")
 	if err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 		if out.Customer, err = tx.InsertCustomer(ctx, next); err != nil {
 			return err
 		}
-		admin := db.Given{Email: in.Email, FirstName: filled(in.FirstName, ""), LastName: filled(in.LastName, in.Name)}
+		admin := db.Given{Email: in.Email, FirstName: filled(in.FirstName, ""), LastName: or(in.LastName, in.Name)}
 		if out.Admin, err = m.invite(ctx, ch, out.Customer, admin); err != nil {
 			return err
 		}

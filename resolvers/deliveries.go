@@ -83,7 +83,7 @@ func (r *Resolver) deliveriesOf(ctx context.Context, c *caller, in Deliveries) (
 			return c.Scope(), where.Terms, nil
 		}
 	}
-	scope, terms, err := r.part(ctx, c, in.CustomerID, in.Subtree, "customerId")
+	scope, terms, err := r.partHere(ctx, c, in.CustomerID, in.Subtree, "customerId")
 	return scope, append(where.Terms, terms...), err
 }
 

@@ -49,6 +49,13 @@ func (m Mutation) ExportCustomer(ctx context.Context, in ExportCustomerInput) (*
 		if err := c.mayExport(row.ID); err != nil {
 			return err
 		}
+		spans, err := tx.SpansCells(ctx, row.Lineage.Subtree())
+		if err != nil {
+			return err
+		}
+		if spans {
+			return problem.Bad("the company %d, or one below it, is of a region with a cell of its own: exports are made of what is at the home alone", id).With("in_cells")
+		}
 		out.CustomerExport, err = tx.InsertExport(ctx, id, c.Credential(), c.Grants[access.Tenant].Features)
 		if db.Violates(err, db.ExportOnce) {
 			return problem.Bad("the company %d is being exported already", id).With("export_under_way")

@@ -112,7 +112,7 @@ func askerOf(ctx context.Context, s *db.Store, row *db.CustomerImport) (*db.Call
 	if row.UserID == nil {
 		return nil, db.ErrNoRows
 	}
-	if row.ClientID == loginClient {
+	if row.ClientID == "" { // a person who has signed in
 		root, err := s.Root(ctx)
 		if err != nil {
 			return nil, err
@@ -128,6 +128,9 @@ func askerOf(ctx context.Context, s *db.Store, row *db.CustomerImport) (*db.Call
 
 // takesImports tells whether an archive can be read in below a company.
 func takesImports(ctx context.Context, s *db.Store, c *caller, id int64) error {
+	if err := s.AtHome(); err != nil {
+		return err
+	}
 	parent, err := s.Customer(ctx, c.Scope(), id)
 	if err != nil {
 		return missing(err, "company", id)

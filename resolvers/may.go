@@ -25,6 +25,9 @@ func (r *Resolver) may(ctx context.Context, need *rule.Rule) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.answersFor(ctx, p, need); err != nil {
+		return nil, err
+	}
 	r.touch(ctx, p, g)
 	return &caller{p, g}, nil
 }

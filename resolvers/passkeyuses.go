@@ -201,7 +201,12 @@ func (r *Resolver) checkSecond(ctx context.Context, own *db.Credentials, in Seco
 		if own.OTPMethod == otpPasskey {
 			return nil, problem.Unauthorized("a passkey is needed, as passkey, or a recovery code, as otp").With(reasonPasskey)
 		}
-		return nil, problem.Unauthorized("the authenticator's current code is needed, as otp, or a passkey, as passkey").With(reasonOTP)
+		refusal := problem.Unauthorized("the authenticator's current code is needed, as otp, or a passkey, as passkey").With(reasonOTP)
+		refusal.Faults = []problem.Fault{{Location: "otp", Message: "is needed"}}
+		if own.Passkeys { // whoever has got here has shown who they are
+			refusal.Faults = append(refusal.Faults, problem.Fault{Location: "passkey", Message: "would do as well"})
+		}
+		return nil, refusal
 	}
 	take := r.takeCode
 	if own.OTPMethod == otpPasskey { // whose authenticator of codes, if there is one, is not confirmed

@@ -23,10 +23,22 @@ import (
 // part gives the part of the tree that is asked for: a company within reach, the caller's own when it is left out, with
 // everything below it or, by a term, alone.
 func (r *Resolver) part(ctx context.Context, c *caller, customerID *globalid.ID, subtree bool, member string) (access.Scope, []db.Term, error) {
+	return partBelow(ctx, c, customerID, subtree, member, r.customer)
+}
+
+// partHere is part for what companies have. Of a company alone it has to be here; of all below one the list tells what is here.
+func (r *Resolver) partHere(ctx context.Context, c *caller, customerID *globalid.ID, subtree bool, member string) (access.Scope, []db.Term, error) {
+	if subtree {
+		return r.part(ctx, c, customerID, subtree, member)
+	}
+	return partBelow(ctx, c, customerID, subtree, member, r.holder)
+}
+
+func partBelow(ctx context.Context, c *caller, customerID *globalid.ID, subtree bool, member string, find func(context.Context, *caller, *globalid.ID, string) (*db.Customer, error)) (access.Scope, []db.Term, error) {
 	if customerID == nil && subtree {
 		return c.Scope(), nil, nil
 	}
-	top, err := r.customer(ctx, c, customerID, "customerId")
+	top, err := find(ctx, c, customerID, "customerId")
 	if err != nil {
 		return access.Scope{}, nil, err
 	}

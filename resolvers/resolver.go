@@ -71,6 +71,8 @@ type Resolver struct {
 	Blobs blob.Store
 	// Chat is the chat model; nil where there is none.
 	Chat *chat.Client
+	// Late tells why a cell lets no caller in at the moment; nil at the home, which always knows who may.
+	Late func() error
 	// Search finds chunks.
 	Search *search.Engine
 	Log    *slog.Logger

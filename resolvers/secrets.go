@@ -43,7 +43,7 @@ func (q Query) ListSecrets(ctx context.Context, id *globalid.ID, after paging.Cu
 	if err != nil {
 		return err
 	}
-	customer, err := q.customer(ctx, c, id, "customerId")
+	customer, err := q.holder(ctx, c, id, "customerId")
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (q Query) ListDeletedSecrets(ctx context.Context, id *globalid.ID) ([]*db.D
 	if err != nil {
 		return nil, err
 	}
-	customer, err := q.customer(ctx, c, id, "customerId")
+	customer, err := q.holder(ctx, c, id, "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (m Mutation) CreateSecret(ctx context.Context, in CreateSecretInput) (*Crea
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	customer, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	customer, err := m.holder(ctx, c, in.CustomerID, "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -317,12 +317,18 @@ func (e CustomerEdges) Secrets(ctx context.Context, obj *db.Customer) ([]*db.Sec
 	if _, err := e.may(ctx, rule.CustomerSecrets); err != nil {
 		return nil, err
 	}
+	if err := e.hasOf(ctx, obj.RegionID); err != nil {
+		return nil, err
+	}
 	return obj.Secrets(ctx, e.Store)
 }
 
 // DeletedSecrets are the company's secrets that can be brought back.
 func (e CustomerEdges) DeletedSecrets(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error) {
 	if _, err := e.may(ctx, rule.CustomerDeletedSecrets); err != nil {
+		return nil, err
+	}
+	if err := e.hasOf(ctx, obj.RegionID); err != nil {
 		return nil, err
 	}
 	return obj.DeletedSecrets(ctx, e.Store)

@@ -57,6 +57,9 @@ func (r *Resolver) ExchangeToken(ctx context.Context, req TokenRequest) (*Issued
 	if err != nil {
 		return nil, err
 	}
+	if err := r.late(); err != nil {
+		return nil, err
+	}
 	var accountID int64
 	if req.AccountID != nil {
 		accountID = *req.AccountID
@@ -171,6 +174,9 @@ func (r *Resolver) Admit(ctx context.Context, authorization string) (context.Con
 // principal looks up who a token stands for, as the database has it now: a permission that is
 // gone or disabled, a revoked key, a disabled account, a suspended company and a signing key that was withdrawn stop working at once.
 func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access.Principal, error) {
+	if err := r.late(); err != nil {
+		return nil, err
+	}
 	serves := [len(access.Principal{}.Serves)]bool{}
 	var first access.App
 	for i, aud := range claims.Audience {
@@ -212,6 +218,14 @@ func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access
 	c.Serves, c.Expires = serves, claims.ExpiresAt
 	r.Store.KnowBranch(claims.CustomerID, c.Lineage.Branch())
 	return &c.Principal, nil
+}
+
+// late refuses callers where there may be revocations that are not known here.
+func (r *Resolver) late() error {
+	if r.Late == nil {
+		return nil
+	}
+	return r.Late()
 }
 
 // Expired refuses a token that has run out. Its cause is token.ErrExpired: a fresh one would do.

@@ -53,7 +53,7 @@ func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID,
 	if err != nil {
 		return nil, err
 	}
-	customer, err := q.customer(ctx, c, customerID, "customerId")
+	customer, err := q.holder(ctx, c, customerID, "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +72,9 @@ func (q Query) ListWebhookDestinations(ctx context.Context) ([]*db.Destination, 
 	if err != nil {
 		return nil, err
 	}
+	if err := q.hasOf(ctx, c.RegionID); err != nil {
+		return nil, err
+	}
 	return q.Store.AllDestinations(ctx, c.CustomerID)
 }
 
@@ -81,7 +84,7 @@ func (q Query) ListDeletedDestinations(ctx context.Context, id *globalid.ID) ([]
 	if err != nil {
 		return nil, err
 	}
-	customer, err := q.customer(ctx, c, id, "customerId")
+	customer, err := q.holder(ctx, c, id, "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +137,7 @@ func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhook
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	customer, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	customer, err := m.holder(ctx, c, in.CustomerID, "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -447,12 +450,18 @@ func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer
 	if err != nil {
 		return nil, err
 	}
+	if err := e.hasOf(ctx, obj.RegionID); err != nil {
+		return nil, err
+	}
 	return e.destinationsOf(ctx, c, obj, page(first, after, last, before))
 }
 
 // DeletedWebhookDestinations are the company's destinations that can be brought back.
 func (e CustomerEdges) DeletedWebhookDestinations(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error) {
 	if _, err := e.may(ctx, rule.CustomerDeletedWebhookDestinations); err != nil {
+		return nil, err
+	}
+	if err := e.hasOf(ctx, obj.RegionID); err != nil {
 		return nil, err
 	}
 	return obj.DeletedDestinations(ctx, e.Store)

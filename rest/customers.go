@@ -201,7 +201,7 @@ type createCustomerInput struct {
 		DescendantsCanAdd *bool   `json:"descendantsCanAdd,omitempty" default:"false"`
 		Email             string  `json:"email" example:"ada@example.com" doc:"The address of the first admin, who is invited"`
 		FirstName         *string `json:"firstName,omitempty" doc:"The admin's first name"`
-		LastName          *string `json:"lastName,omitempty" doc:"The admin's last name; by default the company's name"`
+		LastName          *string `json:"lastName,omitempty" doc:"The admin's last name; by default, and where it is empty, the company's name"`
 		Assistant         *bool   `json:"assistant,omitempty" default:"true" doc:"Whether the company gets the assistant application"`
 		Builder           *bool   `json:"builder,omitempty" default:"true" doc:"Whether the company gets the agent builder"`
 		Tenant            *bool   `json:"tenant,omitempty" default:"true" doc:"Whether the company gets tenant management"`
@@ -313,10 +313,14 @@ func (a *api) updateCustomer(ctx context.Context, in *updateCustomerInput) (*str
 
 func (a *api) createCustomer(ctx context.Context, in *createCustomerInput) (*one[Customer], error) {
 	b := &in.Body
+	lastName := b.LastName
+	if lastName != nil && strings.TrimSpace(*lastName) == "" {
+		lastName = nil // here an empty one is as if left out
+	}
 	made, err := a.mutations().CreateCustomer(ctx, resolvers.CreateCustomerInput{
 		ParentID: optionalID(b.ParentID), Name: b.Name, RegionID: globalid.ID{Int: b.RegionID},
 		CanAddCustomers: b.CanAddCustomers, DescendantsCanAdd: b.DescendantsCanAdd,
-		Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Assistant: b.Assistant, Builder: b.Builder, Tenant: b.Tenant,
+		Email: b.Email, FirstName: b.FirstName, LastName: lastName, Assistant: b.Assistant, Builder: b.Builder, Tenant: b.Tenant,
 	})
 	if err != nil {
 		return nil, err

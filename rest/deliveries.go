@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -43,11 +44,23 @@ type attempt struct {
 	DurationMs float64   `json:"durationMs"`
 	HTTPStatus *int      `json:"httpStatus" doc:"The status of the answer; null when there was none"`
 	Error      *string   `json:"error" doc:"What went wrong; null when nothing did"`
+	ErrorKind  *string   `json:"errorKind" enum:"status,blocked,dns,tls,connection,timeout,deleted,interrupted,secret,other" doc:"What kind of failure that is, for programs; null when nothing went wrong, and for attempts from before it was kept"`
 	Response   string    `json:"response" doc:"The first KiB of the answer"`
 }
 
+// TransformSchema documents that the kind may be null, which a list of values does not say by itself.
+func (attempt) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	kind := s.Properties["errorKind"]
+	kind.Enum = append(kind.Enum, nil)
+	return s
+}
+
 func attemptOf(a *db.Attempt) attempt {
-	return attempt{At: a.At.UTC(), DurationMs: a.DurationMs, HTTPStatus: a.HTTPStatus, Error: a.Failure(), Response: a.Response}
+	kind := a.ErrorKind()
+	if kind != nil {
+		*kind = strings.ToLower(*kind)
+	}
+	return attempt{At: a.At.UTC(), DurationMs: a.DurationMs, HTTPStatus: a.HTTPStatus, Error: a.Failure(), ErrorKind: kind, Response: a.Response}
 }
 
 // detailedDelivery is a delivery with its log and the captured bytes.

@@ -83,7 +83,7 @@ func (a *api) registerLogins() {
 	add(a, operation{
 		id: "logIn", method: http.MethodPost, path: "/auth/token", tag: tagLogin, public: true,
 		errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, summary: "Log in with a password",
-		description: "Gives an access token for a person, who accepts the company by it; by default one that was accepted before. A user with two-factor gets 401 with the code otp_required, or passkey_required of who has passkeys alone, until the request carries otp or passkey.",
+		description: "Gives an access token for a person, who accepts the company by it; by default one that was accepted before. A user with two-factor gets 401 with the code otp_required, or passkey_required of who has passkeys alone, until the request carries otp or passkey; where one of the person's passkeys would do beside the code, errors names passkey.",
 	}, a.logIn)
 	add(a, operation{
 		id: "setPassword", method: http.MethodPost, path: "/auth/setup", tag: tagLogin, public: true, errors: []int{http.StatusTooManyRequests},

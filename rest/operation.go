@@ -166,6 +166,9 @@ func (o operation) refusals() []int {
 	if !o.public {
 		list = append(list, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	}
+	if o.rule != nil && o.rule.OfData() {
+		list = append(list, http.StatusMisdirectedRequest)
+	}
 	if o.upload == nil && takesKey(o.method, o.rule) {
 		list = append(list, http.StatusConflict)
 	}

@@ -34,6 +34,8 @@ type Problem struct {
 	Used      *int64  `json:"used,omitempty" example:"100" doc:"Of a 403 limit_reached: what there is already"`
 	Max       *int64  `json:"max,omitempty" example:"100" doc:"Of a 403 limit_reached and a 429 rate_limited: the most that there may be"`
 
+	Region string `json:"region,omitempty" example:"eu-central" doc:"Of a 421 elsewhere: the region whose cell has what was asked for; the home has it where none is named"`
+
 	headers http.Header
 }
 
@@ -142,7 +144,7 @@ func statusCode(status int) string {
 // problemOf is the REST face of what a resolver refused.
 func problemOf(ctx context.Context, e *problem.Error) *Problem {
 	p := statusProblem(ctx, e.Status(), e.Detail)
-	p.Code = e.PublicCode()
+	p.Code, p.Region = e.PublicCode(), e.Region
 	p.headers = http.Header{}
 	for _, f := range e.Faults {
 		p.Errors = append(p.Errors, Fault(f))

@@ -14,6 +14,19 @@ the data stays for the next start.`},
 up brings the schema to this program's version, down takes the last migration back, status lists
 them all. serve and worker start on their own version, and on a newer one whose migrations serve them:
 migrate first, and replace the processes then (docs/upgrade.md).`},
+	{name: "region open", args: "CODE ADDRESS", short: "Lets a region have a cell of its own: run at the home", setup: regionOpenCommand, long: `
+The home publishes the directory (companies, people, permissions, keys) from then on, for cells that join. Its PostgreSQL needs
+wal_level = logical. ADDRESS is where the platform of the cell is reached. With --role the PostgreSQL role of that name, which must
+have LOGIN and REPLICATION, gets the few rights that a cell needs. Companies of the region may have nothing yet, and are refused
+at the home from then on: docs/cells.md.`},
+	{name: "region join", args: "CODE", short: "Makes an empty database the cell of a region: run in the cell", setup: regionJoinCommand, long: `
+DATABASE_URL is the cell's own database, and CANOPY_HOME_URL the home's, as the cell's PostgreSQL reaches it, too. The database gets the
+schema and the directory, and follows the home from then on. What was interrupted is gone on with. serve and worker of the cell
+then start with CANOPY_REGION=CODE, CANOPY_HOME_URL, and the home's CANOPY_SECRET_KEY and CANOPY_PUBLIC_URL. To make a subscription takes a superuser, or
+on PostgreSQL 16 and newer the role pg_create_subscription.`},
+	{name: "region close", args: "CODE", short: "Takes back region open, where no cell has joined: run at the home", setup: regionCloseCommand, long: `
+The home answers for companies of the region again. What a cell that has joined holds comes back by no command.`},
+	{name: "region status", short: "Tells of the cells at the home, and in a cell how it follows", setup: regionStatusCommand},
 	{name: "doctor", short: "Looks a deployment over by its settings, and says what to do", setup: doctorCommand, long: `
 Looks at the settings of serve and worker, PostgreSQL (version, extensions, pooler, what it keeps, replication,
 clock, schema), the secret key, Redis, the blob store, the mail server, the public address and the way of

@@ -150,7 +150,7 @@ func TestChartTakesEverySetting(t *testing.T) {
 	if err := json.Unmarshal([]byte(deployments(t)["deploy/helm/values.schema.json"]), &schema); err != nil {
 		t.Fatal(err)
 	}
-	confidential := regexp.MustCompile(`^(CANOPY_)?(DATABASE|VECTOR|REDIS|SMTP).*_URL$|_KEY$|PASSWORD$|MONITOR_USER$|HEADERS$`)
+	confidential := regexp.MustCompile(`^(CANOPY_)?(DATABASE|HOME|VECTOR|REDIS|SMTP).*_URL$|_KEY$|PASSWORD$|MONITOR_USER$|HEADERS$`)
 	var plain, secret []string
 	for _, v := range config.Variables() {
 		if confidential.MatchString(v.Name) {

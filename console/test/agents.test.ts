@@ -73,7 +73,7 @@ test("the first agent: steps by forms that are checked, publish, test it and run
   await run.getByRole("button", { name: "Run again" }).click();
   await page.waitForURL((at) => at.href !== first);
   await run.getByRole("status").getByText("finished").waitFor();
-  await page.getByRole("link", { name: "Runs" }).click();
+  await page.getByRole("link", { name: "Its runs" }).click();
   await page.getByRole("listbox", { name: "Runs" }).getByRole("option", { name: /Doubler.*finished/ }).nth(1).waitFor();
   await accessible(page, "runs");
 });

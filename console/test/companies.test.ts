@@ -62,6 +62,9 @@ test("create a company, with what is wrong beside its field, and change it", asy
   const details = page.getByRole("region", { name: "Dune Online" });
   await details.getByRole("link", { name: "Dune Retail" }).waitFor();
   await page.getByRole("treeitem", { name: "Dune Online" }).waitFor(); // the tree has heard of it
+  const { customers: { nodes: [online] } } = await graph<{ customers: { nodes: { users: { nodes: { name: string }[] } }[] } }>(
+    ada, '{ customers(filter: { search: "Dune Online" }) { nodes { users { nodes { name } } } } }', {});
+  assert.deepEqual(online!.users.nodes, [{ name: "Mo" }]); // and is not called like the company
   await details.getByLabel("Name", { exact: true }).fill("Dune Web");
   await details.getByRole("button", { name: "Save" }).click();
   await page.getByRole("treeitem", { name: "Dune Web" }).waitFor();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { graph } from "./made.js";
+import { counting, graph, made } from "./made.js";
 import { greta, open, signIn, signInInGerman, url } from "./visit.js";
 
 test("what an event and its fields mean", async (t) => {
@@ -43,6 +43,22 @@ test("what is wrong with a field, and why the platform refuses something", async
   await form.getByRole("button", { name: "Aufbewahren" }).click();
   await form.getByText("Mehr Geheimnisse kann ein Unternehmen nicht haben.").waitFor();
   await form.locator("[lang=en]").getByText("A company has at most 100 secrets.").waitFor();
+});
+
+test("the parts of an agent and of a context stand in one row on a telephone", async (t) => {
+  const { databaseId } = await made(greta, "Zeile", counting);
+  const { createContext: { context } } = await graph<{ createContext: { context: { databaseId: number } } }>(
+    greta, "mutation($input: CreateContextInput!) { createContext(input: $input) { context { databaseId } } }", { input: { name: "Zeile", description: "", caption: "" } });
+  const page = await open(t, { language: "de-DE", width: 390 });
+  await signInInGerman(page, greta, `/console/agents/${databaseId}`);
+  for (const path of [`agents/${databaseId}`, `contexts/${context.databaseId}`]) {
+    await page.goto(`${url}/console/${path}`);
+    const links = page.getByRole("navigation", { name: "Zeile" }).getByRole("link");
+    await links.nth(4).waitFor();
+    const tops = await links.evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
+    assert.equal(new Set(tops).size, 1, `${path}: ${tops.join(", ")}`);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), path);
+  }
 });
 
 /** What a file of German words says, by its keys. */

@@ -8,6 +8,7 @@ test("the first steps: what is done, what is open, and away with them", async (t
   await signIn(page, greta);
   const steps = page.getByRole("region", { name: "First steps" });
   await steps.getByRole("listitem").filter({ hasText: "Look at the companies" }).getByRole("img", { name: "done" }).waitFor(); // by the demo data
+  await steps.getByText("Ticked is what Alpine Energy has by now, whoever did it, and your own second factor.").waitFor();
   const keys = steps.getByRole("listitem").filter({ hasText: "Make an API key" });
   await keys.getByRole("img", { name: "open" }).waitFor();
   await steps.getByRole("link", { name: "Build an agent, and run it" }).waitFor();
@@ -22,6 +23,7 @@ test("the first steps: what is done, what is open, and away with them", async (t
   await form.getByLabel("Name").fill("Robot");
   await form.getByRole("button", { name: "Create" }).click();
   await form.getByText("Copy the secret now").waitFor();
+  await form.getByRole("button", { name: "I have kept it" }).click();
   await page.getByRole("link", { name: "Home" }).click();
   await keys.getByRole("img", { name: "done" }).waitFor();
 

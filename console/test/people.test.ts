@@ -57,7 +57,7 @@ test("invite several at once; who was refused stays; who was invited accepts in 
   await panel.getByRole("note").getByText(setting("MAILS")).waitFor();
   await panel.getByText("1 person could not be invited").waitFor();
   await accessible(page, "invited");
-  await panel.getByText("Once they have set a password, they can begin.").waitFor();
+  await panel.getByText("Who signs in already can begin at once").waitFor();
   assert.match(await panel.getByLabel("Who").inputValue(), /mira@alpine/);
   await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Rosa Lang/ }).click();
   const rosa = page.getByRole("region", { name: "Rosa Lang" });
@@ -94,7 +94,7 @@ test("invite without a permission, and one that can’t be given: each is told, 
   await page.unrouteAll({ behavior: "wait" });
   await panel.getByRole("button", { name: "Try once more to give it" }).click();
   await panel.getByText("lack a permission").waitFor({ state: "detached" });
-  await panel.getByText("Once they have set a password, they can begin.").waitFor();
+  await panel.getByText("Who signs in already can begin at once").waitFor();
 });
 
 test("a hundred pasted invitations, and what became of each", async (t) => {

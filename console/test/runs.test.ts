@@ -12,7 +12,7 @@ test("runs: filters, one that has failed, one that is cancelled, and the search 
   await run.getByText("The run has failed at no").first().waitFor();
   await run.getByText("Not today.").first().waitFor();
   await accessible(page, "run-failed");
-  await page.getByRole("link", { name: "Runs" }).click();
+  await page.getByRole("link", { name: "Its runs" }).click();
   await page.waitForURL(/agent=\d+/);
   const list = page.getByRole("listbox", { name: "Runs" });
   await list.getByRole("option", { name: /Always fails.*failed/ }).click();
@@ -123,7 +123,7 @@ test("from a run to what webhooks were told of it, and back", async (t) => {
 
 test("a run under way is shown as it goes, and cancelled", async (t) => {
   const page = await open(t);
-  const slow = await made(ada, "Takes long", { steps: [{ id: "now", type: "set", values: { a: 1 } }, { id: "wait", type: "http", url: receivers.slow, headers: { "X-Of": "{{ steps.now.a }}" } }], output: {} });
+  const slow = await made(ada, "Takes long", { steps: [{ id: "now", type: "set", values: { a: 1 } }, { id: "wait", type: "http", url: receivers.slow, headers: { "X-Of": "{{ steps.now.a }}" } }, { id: "after", type: "set", values: { b: 1 } }], output: {} });
   await signIn(page, ada, `/console/agents/${slow.databaseId}/test`);
   await page.getByRole("button", { name: "Run it" }).click();
   const run = page.getByRole("region", { name: "Run", exact: true });
@@ -135,8 +135,12 @@ test("a run under way is shown as it goes, and cancelled", async (t) => {
   await run.getByRole("button", { name: "Cancel" }).click();
   await run.getByText("The run was cancelled", { exact: true }).waitFor();
   await run.getByRole("status").getByText("cancelled", { exact: true }).waitFor();
+  // What was under way is still there, and what never came.
+  await run.getByText(/wait.*cancelled before it was done/).waitFor();
+  await run.getByText(/after.*did not run/).waitFor();
+  assert.equal(await run.getByText("under way").count(), 0);
   await accessible(page, "run-cancelled");
-  await page.getByRole("link", { name: "Runs" }).click();
+  await page.getByRole("link", { name: "Its runs" }).click();
   await page.getByRole("listbox", { name: "Runs" }).getByRole("option", { name: /Takes long.*cancelled/ }).waitFor();
   await page.getByLabel("Status").selectOption("failed or cancelled");
   await page.getByRole("listbox", { name: "Runs" }).getByRole("option", { name: /Takes long.*cancelled/ }).waitFor();

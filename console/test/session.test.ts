@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import type { Dialog } from "playwright-core";
 import { codeOf } from "./codes.js";
 import { added, graph } from "./made.js";
 import { setting } from "./browser.js";
@@ -105,6 +106,15 @@ test("two-factor: on, by its code, by a recovery code, off", async (t) => {
   await accessible(page, "recovery-codes");
   const recovery = (await dialog.locator("pre").innerText()).trim().split("\n");
   assert.equal(recovery.length, 10);
+  // They are shown this once: neither Escape nor the button loses them without a question.
+  const asked: string[] = [];
+  const answer = (question: Dialog) => void (asked.push(question.message()), question.dismiss());
+  page.on("dialog", answer);
+  await page.keyboard.press("Escape");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  page.off("dialog", answer);
+  assert.equal(asked.filter((question) => question.startsWith("This is shown this once")).length, 2);
+  assert.equal((await dialog.locator("pre").innerText()).trim(), recovery.join("\n"));
   await dialog.getByRole("button", { name: "I have kept them" }).click();
   await page.getByText("On: signing in takes a code").waitFor();
 
@@ -117,6 +127,7 @@ test("two-factor: on, by its code, by a recovery code, off", async (t) => {
     await page.getByLabel("Password", { exact: true }).fill(jonas.password);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByLabel("Code").fill("000000");
+    assert.equal(await page.getByRole("button", { name: "Use a passkey" }).count(), 0); // there is none
     await accessible(page, "code");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("The code is wrong, or was used already").waitFor();

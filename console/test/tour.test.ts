@@ -28,7 +28,7 @@ test("the first ten minutes: from a company to a delivery that is sent again", a
   await ready(invite.getByLabel("Who"));
   await page.keyboard.type(`Otto Boatman <${otto.email}>`);
   await invite.getByRole("button", { name: "Invite 1 person" }).click();
-  await invite.getByText("Once they have set a password, they can begin.").waitFor();
+  await invite.getByText("Who signs in already can begin at once").waitFor();
   await ready(invite.getByLabel("Who")); // for the next one
 
   // They take the way that the mail shows.
@@ -96,7 +96,7 @@ test("the first ten minutes: from a company to a delivery that is sent again", a
   // Two runs stand in the list, right below what draws them. The diagram was seen before.
   await run.getByRole("button", { name: "Run again" }).click();
   await run.getByRole("status").getByText("finished").waitFor();
-  await page.getByRole("link", { name: "Runs", exact: true }).click();
+  await page.getByRole("link", { name: "Its runs" }).click();
   await page.getByText("How long they took").waitFor();
   const listed = await page.getByRole("listbox", { name: "Runs" }).boundingBox();
   assert.ok(listed && listed.y < 400, "the runs are seen without scrolling");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { graph } from "./made.js";
-import { accessible, ada, greta, mira, open, receivers, signIn, url } from "./visit.js";
+import { accessible, ada, greta, mira, open, receivers, signIn, signInInGerman, url } from "./visit.js";
 
 /** Adds a destination, keeps its secret, and gives its panel. */
 async function add(page: Page, name: string, address: string) {
@@ -161,6 +161,21 @@ test("change a destination, rotate its secret, verify signatures, turn it off an
   await page.getByRole("button", { name: "Bring back Zoë’s shop" }).click();
   await page.getByText("Zoë’s shop is back").waitFor();
   await page.getByRole("option", { name: /Zoë/ }).waitFor();
+});
+
+test("in German a failure says what kind it is, and below it what the platform says", async (t) => {
+  const page = await open(t, { language: "de-DE" });
+  const { createWebhookDestination: { destination } } = await graph<{ createWebhookDestination: { destination: { databaseId: number } } }>(
+    ada, "mutation($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { destination { databaseId } } }", { input: { name: "Nirgends", url: `${receivers.well.replace(/:\d+.*/, "")}:1/` } });
+  await signInInGerman(page, ada, `/console/webhooks/destinations/${destination.databaseId}`);
+  const panel = page.getByRole("region", { name: "Nirgends", exact: true });
+  await panel.getByRole("button", { name: "Senden", exact: true }).click();
+  await panel.getByText("Die Verbindung kam nicht zustande oder brach ab.").first().waitFor();
+  await panel.locator("[lang=en]").getByText(/^The connection failed: .*refused/).first().waitFor();
+  await panel.getByRole("link", { name: "Zustellung ansehen" }).click();
+  const tries = page.getByRole("region", { name: "Versuche" });
+  await tries.getByText("Die Verbindung kam nicht zustande oder brach ab.").first().waitFor();
+  await accessible(page, "webhooks-failed-german");
 });
 
 test("the catalogue, with an example and a schema; who may only look sees no way to change", async (t) => {

@@ -160,6 +160,10 @@ func TestTwoFactor(t *testing.T) {
 	recovery := platform.Member(t, data, "confirmTotp.recoveryCodes").([]any)
 	try(t, nil, 401, "otp_required")
 	try(t, "", 401, "otp_required")
+	alone := s.Do("POST", "/auth/session", "", map[string]any{"email": platform.DemoAdmin, "password": s.Demo.AdminPassword})
+	if told := platform.Member(t, alone.JSON(t), "errors"); !platform.SameJSON(told, []any{map[string]any{"location": "body.otp", "message": "is needed"}}) {
+		t.Errorf("who has no passkey hears of %v", told)
+	}
 	try(t, first, 401, "UNAUTHENTICATED")                       // used by the confirmation
 	s.SQL(`UPDATE users SET otp_last_step = otp_last_step - 1`) // as half a minute later
 	now := code(t, plain, 0)

@@ -423,7 +423,11 @@ func TestPasskeysAndCodes(t *testing.T) {
 	k.forgive()
 	recovery := platform.Member(t, k.MustGQL(k.greta.Token, `mutation($c: String!) { confirmTotp(input: {code: $c}) { recoveryCodes } }`, map[string]any{"c": code(t, plain, 0)}), "confirmTotp.recoveryCodes").([]any)
 	method("totp")
-	k.refusedBy(t, "the password alone", k.signIn(gretas), 401, "otp_required")
+	alone := k.signIn(gretas)
+	k.refusedBy(t, "the password alone", alone, 401, "otp_required")
+	if told := platform.Member(t, alone.JSON(t), "errors.1.location"); told != "body.passkey" {
+		t.Errorf("who has a passkey, too, hears of %v", told)
+	}
 	wants(t, "a code", k.signIn(gretas, "otp", code(t, plain, 1)), 200)
 	wants(t, "the passkey", k.signIn(gretas, "passkey", k.Passkey(t, k.device)), 200)
 	k.MustGQL(k.greta.Token, `mutation($c: String!, $p: String) { disableTotp(input: {code: $c, password: $p}) { user { otpMethod } } }`, map[string]any{"c": recovery[0], "p": platform.NewPassword})

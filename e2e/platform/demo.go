@@ -31,12 +31,12 @@ func demoDatabase(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return devtest.Database(t, fingerprint, func(ctx context.Context, url string) error { return fillDemo(ctx, t, url) })
+	return devtest.Database(t, fingerprint, func(ctx context.Context, url string) error { return fillNumbered(ctx, t, url) })
 }
 
 // lastCell is where the ids begin that the last cell makes of what companies have (docs/decisions/cells.md): whoever holds one in 32 bits, or in a number of
 // less than 53, fails here. Ids of the directory and the home are as small as ever.
-const lastCell int64 = 899 * 10_000_000_000_000
+const lastCell int64 = db.LastCell * db.IDsOfCell
 
 func number(ctx context.Context, url string) error {
 	c, err := sql.Open("postgres", url)
@@ -49,8 +49,8 @@ func number(ctx context.Context, url string) error {
 	return errors.Join(err, c.Close())
 }
 
-// fillDemo makes the schema and the demo data in an empty database.
-func fillDemo(ctx context.Context, t testing.TB, url string) error {
+// fillNumbered is fillDemo with ids as high as they get.
+func fillNumbered(ctx context.Context, t testing.TB, url string) error {
 	t.Helper()
 	if err := db.Migrate(ctx, url); err != nil {
 		return err
@@ -58,6 +58,12 @@ func fillDemo(ctx context.Context, t testing.TB, url string) error {
 	if err := number(ctx, url); err != nil {
 		return err
 	}
+	return fillDemo(ctx, t, url)
+}
+
+// fillDemo makes the demo data in a database that has the schema and nothing else.
+func fillDemo(ctx context.Context, t testing.TB, url string) error {
+	t.Helper()
 	cfg := settings(t, "http://127.0.0.1")
 	cfg.DatabaseURL = url
 	p, err := app.Open(ctx, cfg, app.Options{Log: slog.New(slog.DiscardHandler)})

@@ -15,7 +15,7 @@ func OwnPostgres(t *testing.T) *devstack.Postgres {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Remove)
-	if err := fillDemo(t.Context(), t, p.URL()); err != nil {
+	if err := fillNumbered(t.Context(), t, p.URL()); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -29,7 +29,7 @@ func Plain(v any) any {
 				}
 			}
 		}
-		for _, name := range []string{"signing", "status"} { // enums, whose words REST has in lower case
+		for _, name := range []string{"signing", "status", "errorKind"} { // enums, whose words REST has in lower case
 			if word, ok := x[name].(string); ok {
 				x[name] = strings.ToLower(word)
 			}

@@ -84,9 +84,11 @@ func (s *Platform) open(cfg *config.Config) {
 		s.T.Fatal(err)
 	}
 	s.T.Cleanup(func() { _ = s.DB.Close() })
-	s.Demo = s.credentials()
-	for _, column := range []string{"applications SET auth_url", "app_instances SET domain"} {
-		s.SQL("UPDATE "+column+" = $1", s.URL)
+	if cfg.Region == "" { // a cell gets them
+		s.Demo = s.credentials()
+		for _, column := range []string{"applications SET auth_url", "app_instances SET domain"} {
+			s.SQL("UPDATE "+column+" = $1", s.URL)
+		}
 	}
 	s.App, err = app.Open(context.Background(), cfg, app.Options{
 		Version: "test", Log: slog.New(slog.NewTextHandler(s.Log, nil)), LimitPatience: limitPatience,

@@ -220,5 +220,7 @@ var notFurnished = map[string]string{
 	"delivery_holds":    "only while a worker finds a day full",
 	"context_deferrals": "only while a worker sees to many documents",
 	"delivery_look":     "the platform's own",
-	"email_changes":     "a person's: TestEraseUser", "recovery_codes": "a person's: TestEraseUser", "passkeys": "a person's: TestPasskeysOfWhoIsGone",
+	"cell":              "a cell's: TestErasureInCells", "cells": "the platform's own", "cell_erasures": "of a cell: TestErasureInCells", "erased_people": "of a cell: TestErasureInCells",
+	"pulse": "the platform's own", "use_marks": "of a cell, until the home is told",
+	"email_changes": "a person's: TestEraseUser", "recovery_codes": "a person's: TestEraseUser", "passkeys": "a person's: TestPasskeysOfWhoIsGone",
 }

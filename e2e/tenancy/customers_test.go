@@ -124,6 +124,12 @@ func TestCustomerAdmin(t *testing.T) {
 			t.Errorf("%v", u)
 		}
 	})
+	t.Run("by the graph an empty last name is none", func(t *testing.T) {
+		made := s.Mutate(root, "createCustomer", "admin { firstName lastName name }", map[string]any{"name": "Company of Nobody", "regionId": eu, "email": "fourth@admin.example", "lastName": ""})
+		if !platform.SameJSON(platform.Member(t, made, "admin"), map[string]any{"firstName": "", "lastName": "", "name": ""}) {
+			t.Errorf("%v", made)
+		}
+	})
 	t.Run("empty names are as if left out", func(t *testing.T) {
 		u := users(create(map[string]any{"email": "third@admin.example", "firstName": " ", "lastName": ""}))
 		if platform.Member(t, u, "0.firstName") != "" || platform.Member(t, u, "0.lastName") != "Company of Names" {

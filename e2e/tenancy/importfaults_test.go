@@ -64,6 +64,8 @@ func TestImportHostile(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	_, good := archiveOf(t, s, furnished(t, s))
+	s.SQL(`INSERT INTO regions (code, name) VALUES ('celled', 'Celled')`)
+	s.SQL(`INSERT INTO cells (region_id, address) SELECT id, 'https://cell.example' FROM regions WHERE code = 'celled'`)
 	before := contents(t, s)
 	// set sets a member of the nth row of a kind.
 	set := func(kind string, n int, name string, value any) func(archived) {
@@ -87,6 +89,7 @@ func TestImportHostile(t *testing.T) {
 		"customers/000001.jsonl, line 1: name: must not be empty":                          set("customers", 0, "name", " "),
 		"customers/000001.jsonl, line 2: id: must be a positive integer":                   set("customers", 1, "id", -5),
 		`customers/000001.jsonl, line 3: this platform has no region with the code "moon"`: set("customers", 2, "region", "moon"),
+		`line 3: the region "celled" has a cell of its own, and archives are read in at`:   set("customers", 2, "region", "celled"),
 		`line 1: limits: there is no limit "luck"`:                                         set("customers", 0, "limits", map[string]any{"luck": 7}),
 		"on this platform there is no builder in the region uk-south":                      func(a archived) { setEach(a, "accounts", "region", "uk-south") },
 		"accounts/000001.jsonl, line 1: what it belongs to, customers 99, is not in":       set("accounts", 0, "customerId", 99),

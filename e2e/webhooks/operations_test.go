@@ -158,7 +158,7 @@ func TestDestinationsAreManaged(t *testing.T) {
 		s.SQL(`UPDATE webhook_destinations SET url = 'https://10.0.0.1/'`)
 		a := s.Do("POST", at+"/test", token, map[string]any{"type": "run.failed"})
 		d := s.Ended(token, int64(a.JSON(t).(map[string]any)["deliveryId"].(float64)))
-		if d["status"] != "blocked" || len(d["attemptLog"].([]any)) != 1 || d["httpStatus"] != nil {
+		if d["status"] != "blocked" || len(d["attemptLog"].([]any)) != 1 || d["httpStatus"] != nil || platform.Member(t, d, "attemptLog.0.errorKind") != "blocked" {
 			t.Errorf("%v", d)
 		}
 	})

@@ -19,7 +19,7 @@ const (
 	parityCatalog     = `{ v: webhookCatalog { version events { type category description example schema } } }`
 	parityDestination = `id: databaseId url name events enabled signing overlapEndsAt createdAt`
 	parityDelivery    = `id: databaseId eventId destinationId type status attempts httpStatus error test createdAt completedAt`
-	parityAttempts    = `attemptLog { at durationMs httpStatus error response }`
+	parityAttempts    = `attemptLog { at durationMs httpStatus error errorKind response }`
 )
 
 // webhookReads are the documented reads that these tests compare, and TestDeletedDestinationsComeBack.

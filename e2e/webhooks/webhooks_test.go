@@ -97,11 +97,13 @@ func TestRetriesFollowTheSpec(t *testing.T) {
 		status   string
 		attempts int
 		http     float64
+		kind     any
 	}{
-		"run.started": {"delivered", 3, 200}, "agent.created": {"failed", 1, 404}, "agent.deleted": {"failed", 1, 302}, "agent.enabled": {"failed", 3, 500},
+		"run.started": {"delivered", 3, 200, nil}, "agent.created": {"failed", 1, 404, "status"}, "agent.deleted": {"failed", 1, 302, "status"}, "agent.enabled": {"failed", 3, 500, "status"},
 	} {
 		m := ended(typ)
-		if m["status"] != want.status || m["attempts"] != float64(want.attempts) || m["httpStatus"] != want.http || len(m["attemptLog"].([]any)) != want.attempts {
+		if m["status"] != want.status || m["attempts"] != float64(want.attempts) || m["httpStatus"] != want.http || len(m["attemptLog"].([]any)) != want.attempts ||
+			platform.Member(t, m, "attemptLog."+platform.Decimal(int64(want.attempts-1))+".errorKind") != want.kind {
 			t.Errorf("%s: %v", typ, m)
 		}
 	}

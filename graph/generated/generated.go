@@ -3014,6 +3014,30 @@ enum WebhookDeliveryStatus {
   blocked
 }
 
+"What kind of failure an attempt was."
+enum WebhookErrorKind {
+  "The receiver answered something else than 2xx; ` + "`" + `httpStatus` + "`" + ` tells what."
+  STATUS
+  "The destination is not allowed, as where its address is not public; nothing was sent."
+  BLOCKED
+  "The host's name could not be resolved."
+  DNS
+  "No trusted TLS session came about, as where the certificate is not valid."
+  TLS
+  "The connection was refused, or broke off."
+  CONNECTION
+  "No answer came in the time allowed."
+  TIMEOUT
+  "The destination was deleted."
+  DELETED
+  "The attempts were interrupted too often."
+  INTERRUPTED
+  "The signing secret can't be read."
+  SECRET
+  "Anything else."
+  OTHER
+}
+
 "One event on its way to one destination, with its log."
 type WebhookDelivery implements Node {
   "Global id."
@@ -3118,6 +3142,8 @@ type WebhookAttempt {
   httpStatus: Int
   "What went wrong; null when nothing did."
   error: String
+  "What kind of failure that is, for programs; null when nothing went wrong, and for attempts from before it was kept."
+  errorKind: WebhookErrorKind
   "The first KiB of the answer."
   response: String!
 }
@@ -3801,7 +3827,7 @@ input CreateCustomerInput {
   email: String!
   "The first admin's first name."
   firstName: String
-  "The first admin's last name; the company's name by default."
+  "The first admin's last name; the company's name by default, and none where it is empty."
   lastName: String
   "Open an account in the assistant application; true by default."
   assistant: Boolean
@@ -22262,6 +22288,10 @@ func (ec *executionContext) _WebhookAttempt_error(ctx context.Context, field gra
 	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Failure())
 }
 
+func (ec *executionContext) _WebhookAttempt_errorKind(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
+	return ec.marshalOWebhookErrorKind2ᚖstring(ctx, field.Selections, obj.ErrorKind())
+}
+
 func (ec *executionContext) _WebhookAttempt_response(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
 	return scalar.MarshalStringAt(&obj.Response)
 }
@@ -37922,7 +37952,7 @@ func (ec *executionContext) _VerifyIdentityDomainPayload(ctx context.Context, se
 var webhookAttemptImplementors = []string{"WebhookAttempt"}
 
 // plainFieldsOfWebhookAttempt are read from the object alone, and can't fail.
-var plainFieldsOfWebhookAttempt = map[string]bool{"at": true, "durationMs": true, "error": true, "httpStatus": true, "response": true}
+var plainFieldsOfWebhookAttempt = map[string]bool{"at": true, "durationMs": true, "error": true, "errorKind": true, "httpStatus": true, "response": true}
 
 func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.SelectionSet, obj *db.Attempt) graphql.Marshaler {
 	shape := ec.shapes.Of(ec.OperationContext, sel, webhookAttemptImplementors)
@@ -37953,6 +37983,11 @@ func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.Selecti
 			}
 		case "error":
 			out.Values[i] = ec._WebhookAttempt_error(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "errorKind":
+			out.Values[i] = ec._WebhookAttempt_errorKind(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -44065,6 +44100,24 @@ func (ec *executionContext) marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestinat
 		return graphql.Null
 	}
 	return ec._WebhookDestination(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOWebhookErrorKind2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOWebhookErrorKind2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
 }
 
 func (ec *executionContext) unmarshalOWebhookSigning2ᚖstring(ctx context.Context, v any) (*string, error) {

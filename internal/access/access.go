@@ -58,6 +58,8 @@ type Principal struct {
 	// CustomerID is the company that the token acts for; Lineage its ids from the root down.
 	CustomerID int64
 	Lineage    Lineage
+	// RegionID is the region of that company, where what it has lives.
+	RegionID int64
 	// KeyID and ClientID are those of the API key; 0 and "" for a login token.
 	KeyID    int64
 	ClientID string

@@ -31,6 +31,9 @@ func (p *Platform) wireAssistant(ctx context.Context) (err error) {
 		if r.Blobs, err = blob.Open(ctx, p.Config.BlobURL); err != nil {
 			return fmt.Errorf("CANOPY_BLOB_URL: %w", err)
 		}
+		if c := p.Store.Cell(); c != nil { // what a cell has is swept by that one alone, even where the home has the same store
+			r.Blobs = blob.Below(r.Blobs, fmt.Sprintf("cells/%d/", c.Number))
+		}
 	}
 	var models search.Models
 	if e := p.Config.Embeddings; e.URL != "" {

@@ -101,6 +101,15 @@ func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 			parts["postgresql"], parts["schema"] = "away or of another schema", "unknown"
 		}
 	}
+	if p.home != nil {
+		says, well := p.home.says()
+		if parts["directory"] = says; !well && status == http.StatusOK {
+			word = "degraded"
+		}
+		if p.home.refuses() != nil {
+			status, word = http.StatusServiceUnavailable, "unavailable"
+		}
+	}
 	if late := p.relayLag(ctx); status == http.StatusOK && late > stuckAfter {
 		parts["relay"], word = "stuck: something has been due for "+late.Round(time.Second).String(), "degraded"
 	}
@@ -151,7 +160,7 @@ func (p *Platform) own() *prometheus.Registry {
 	if p.Queue != nil {
 		backlogs.Inspector = asynq.NewInspector(p.Queue)
 	}
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), backlogs, replicaMetrics{p.Store}, copyMetrics{func() *search.Engine { return p.Resolver.Search }},
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), backlogs, p.home, replicaMetrics{p.Store}, copyMetrics{func() *search.Engine { return p.Resolver.Search }},
 		counter("canopy_sql_statements_total", "SQL statements that were run.", p.Store.Executed),
 		counter("canopy_search_index_loads_total", "Search indexes that were loaded.", func() int64 { return int64(p.Resolver.Search.Stats().Loads) }),
 		counter("canopy_search_index_evictions_total", "Search indexes that were dropped to make room.", func() int64 { return int64(p.Resolver.Search.Stats().Evictions) }),

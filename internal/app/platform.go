@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -60,6 +61,8 @@ type Platform struct {
 	untouched     *db.UntouchedDeliveries
 	tools         *jobs.Tools
 	ocr           *extract.OCR
+	// home tells how late a cell is; nil at the home.
+	home *homeWatch
 	// vectors is the database of vectors; nil where none is configured.
 	vectors *pgvector.Store
 
@@ -89,14 +92,17 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Platform, error)
 	if err != nil {
 		return nil, err
 	}
+	p := &Platform{
+		Config: cfg, Log: o.Log, Store: store, Box: box, version: o.Version, limitPatience: o.LimitPatience, registry: prometheus.NewRegistry(),
+		untouched: &db.UntouchedDeliveries{Store: store},
+	}
+	if err := p.checkRegion(); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	if cfg.DatabaseReadURL != "" {
 		if err := store.ReadFrom(cfg.DatabaseReadURL, db.Options{MaxConns: cfg.DBMaxConns}, o.Log); err != nil {
 			return nil, errors.Join(err, store.Close())
 		}
-	}
-	p := &Platform{
-		Config: cfg, Log: o.Log, Store: store, Box: box, version: o.Version, limitPatience: o.LimitPatience, registry: prometheus.NewRegistry(),
-		untouched: &db.UntouchedDeliveries{Store: store},
 	}
 	telemetry.LogTo(o.Log)
 	if p.telemetry, err = telemetry.Start(ctx, cfg.Telemetry, cmp.Or(o.Service, "canopy"), o.Version, &p.measured); err == nil {
@@ -131,13 +137,15 @@ func (p *Platform) connectRedis() (err error) {
 
 func (p *Platform) wire(ctx context.Context) error {
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if p.Store.Cell() != nil { // what has come from the home tells first whether this is the home's key: none other is written down
+		if err := jobs.LoadSigningKeys(ctx, p.Store, p.Box, &token.KeyRing{}); err != nil {
+			return fmt.Errorf("a cell has the home's CANOPY_SECRET_KEY: %w", err)
+		}
+	}
 	if err := jobs.CheckSealingKeys(ctx, p.Store, p.Box); err != nil {
 		return err
 	}
-	if err := jobs.EnsureSigningKey(ctx, p.Store, p.Box); err != nil {
-		return err
-	}
-	if err := p.Store.PutDefaultLimits(ctx, p.Config.Limits); err != nil {
+	if err := p.wireDirectory(ctx); err != nil {
 		return err
 	}
 	client, err := p.egressClient(egress.DefaultTimeout, egress.DefaultMaxResponse)
@@ -162,6 +170,9 @@ func (p *Platform) wire(ctx context.Context) error {
 		EraseAfter: p.Config.EraseAfter, MaxImport: p.Config.MaxImport,
 		ClientAddress: web.ClientAddress, UserAgent: web.UserAgent, Together: &resolvers.Together{},
 	}
+	if p.home != nil {
+		p.Resolver.Late = p.home.refuses
+	}
 	p.Resolver.Verifier = token.NewVerifier(p.Resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
 	p.background.Go(func() { p.refreshKeys(ctx, keys) })
 	p.background.Go(func() { p.Resolver.WatchTree(ctx) })
@@ -170,6 +181,30 @@ func (p *Platform) wire(ctx context.Context) error {
 	}
 	p.tools, err = p.runTools()
 	return err
+}
+
+// wireDirectory has the home write what every process needs of the directory, and a cell watch how late its replica is.
+func (p *Platform) wireDirectory(ctx context.Context) error {
+	if p.Store.Cell() == nil {
+		if err := jobs.EnsureSigningKey(ctx, p.Store, p.Box); err != nil {
+			return err
+		}
+		return p.Store.PutDefaultLimits(ctx, p.Config.Limits)
+	}
+	if p.Config.HomeURL == "" { // a command of the shell
+		return nil
+	}
+	home, err := p.Store.OpenHome(p.Config.HomeURL)
+	if err != nil {
+		return err
+	}
+	p.home = &homeWatch{store: p.Store, home: home, most: p.Config.MaxLag, strict: p.Config.StrictLag, begun: time.Now()}
+	p.home.begin(ctx)
+	p.background.Go(func() {
+		p.watchHome(ctx, p.home)
+		_ = home.Close()
+	})
+	return nil
 }
 
 // origins are those of web front ends, beside the platform's own.
@@ -193,6 +228,9 @@ func (p *Platform) refreshKeys(ctx context.Context, keys *token.KeyRing) {
 			}
 		}
 		p.loadKeys(ctx, keys)
+		if err := p.Store.LookForCells(ctx); err != nil && ctx.Err() == nil {
+			p.Log.WarnContext(ctx, "it was not read which regions have a cell", "error", err)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"canopy/db"
 	"canopy/internal/config"
 	"canopy/internal/mail"
 	"canopy/jobs"
@@ -49,9 +50,13 @@ func (p *Platform) Worker(sender mail.Sender) *jobs.Worker {
 	if p.vectors != nil {
 		copies = p.Resolver.Search
 	}
+	var home *db.Home
+	if p.home != nil {
+		home = p.home.home
+	}
 	return &jobs.Worker{
-		Copies: copies,
-		Store:  p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), ReadArchive: p.Resolver.ReadArchive, Egress: p.Resolver.Egress, DNS: p.Resolver.DNS, Tools: p.tools,
+		Copies: copies, Home: home,
+		Store: p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), ReadArchive: p.Resolver.ReadArchive, Egress: p.Resolver.Egress, DNS: p.Resolver.DNS, Tools: p.tools,
 		Retention: jobs.Retention{Deliveries: p.Config.WebhookRetention, Runs: p.Config.RunRetention, Audit: p.Config.AuditRetention},
 		PublicURL: p.Resolver.Issuer(), Roster: p.Resolver.Roster, Version: p.version, Metrics: p.metrics, Trace: p.telemetry, Log: p.Log,
 	}

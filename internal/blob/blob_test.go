@@ -204,3 +204,53 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestBelow: of two parts of a store, and of the whole, none lists or opens what another has.
+func TestBelow(t *testing.T) {
+	for name, whole := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			parts := map[string]blob.Store{"whole": whole, "one": blob.Below(whole, "cells/1/"), "two": blob.Below(whole, "cells/12/")}
+			for said, s := range parts {
+				if err := s.Write(ctx, "documents/"+said, strings.NewReader(said)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for said, s := range parts {
+				if list := documents(t, s); !slices.Equal(list, []string{"documents/" + said}) {
+					t.Errorf("%s lists %v", said, list)
+				}
+				for other := range parts {
+					path, done, err := s.Local(ctx, "documents/"+other)
+					if other != said {
+						if !errors.Is(err, blob.ErrNotFound) {
+							t.Errorf("%s has the file of %s: %v", said, other, err)
+						}
+						continue
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if content, err := os.ReadFile(path); err != nil || string(content) != said {
+						t.Errorf("%s reads %q: %v", said, content, err)
+					}
+					done()
+					r, err := s.Open(ctx, "documents/"+other)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if content, err := io.ReadAll(r); err != nil || string(content) != said {
+						t.Errorf("%s opens %q: %v", said, content, err)
+					}
+					_ = r.Close()
+				}
+			}
+			if err := parts["one"].Delete(ctx, "documents/one"); err != nil {
+				t.Fatal(err)
+			}
+			if list := slices.Concat(documents(t, parts["one"]), documents(t, parts["two"])); !slices.Equal(list, []string{"documents/two"}) {
+				t.Errorf("left: %v", list)
+			}
+		})
+	}
+}

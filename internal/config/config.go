@@ -43,6 +43,7 @@ const (
 	defaultEraseAfter       = 30 * 24 * time.Hour
 	defaultMaxImport        = 10 << 30
 	defaultDrain            = 5 * time.Second
+	defaultMaxLag           = 30 * time.Second
 	secretKeyBytes          = 32
 	defaultLanguage         = "eng"
 )
@@ -52,6 +53,11 @@ type Config struct {
 	DatabaseURL, RedisURL string
 	// DatabaseReadURL names servers that follow the database's; empty where none answers reads.
 	DatabaseReadURL string
+	// Region is the region whose cell this is, HomeURL the home's database; both are empty at the home.
+	Region, HomeURL string
+	// MaxLag is how late a cell's replica of the directory may be while callers are let in. StrictLag counts a home that does not answer as late, too.
+	MaxLag    time.Duration
+	StrictLag bool
 	// DBMaxConns bounds the connections to PostgreSQL; 0 leaves it to the pool.
 	DBMaxConns int
 	Listen     string
@@ -133,6 +139,8 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 	c := &Config{
 		DatabaseURL:      l.database("DATABASE_URL"),
 		DatabaseReadURL:  l.database("CANOPY_DATABASE_READ_URL"),
+		Region:           l.value("CANOPY_REGION"),
+		HomeURL:          l.database("CANOPY_HOME_URL"),
 		DBMaxConns:       l.conns("CANOPY_DB_MAX_CONNS"),
 		RedisURL:         l.redis("REDIS_URL"),
 		Listen:           l.listen("CANOPY_LISTEN", mode),
@@ -166,6 +174,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		MaxImport:        l.size("CANOPY_MAX_IMPORT", defaultMaxImport),
 		Drain:            l.pause("CANOPY_DRAIN", drain(mode)),
 	}
+	c.MaxLag, c.StrictLag = l.lag("CANOPY_MAX_LAG", defaultMaxLag)
 	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)
 	c.PasskeyDomain = l.domainOf("CANOPY_PASSKEY_DOMAIN", c.PublicURL)
 	c.Limits = l.limits("CANOPY_LIMITS", c.RateLimit, c.CostLimit)
@@ -200,6 +209,14 @@ func (l *loader) require(mode Mode) {
 	for _, v := range Variables() {
 		if v.needed(mode) && l.value(v.Name) == "" {
 			l.fault(v.Name, "is required: %s", v.Example)
+		}
+	}
+	if region, home := l.value("CANOPY_REGION"), l.value("CANOPY_HOME_URL"); mode == Server || mode == Worker {
+		switch {
+		case home != "" && region == "":
+			l.fault("CANOPY_REGION", "is required beside CANOPY_HOME_URL")
+		case region != "" && home == "":
+			l.fault("CANOPY_HOME_URL", "is required beside CANOPY_REGION")
 		}
 	}
 	user, password := l.getenv("CANOPY_MONITOR_USER"), l.getenv("CANOPY_MONITOR_PASSWORD")

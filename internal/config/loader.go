@@ -372,6 +372,19 @@ func (l *loader) duration(name string, otherwise time.Duration) time.Duration {
 	return d
 }
 
+// lag reads how late a replica may be, and whether a home that does not answer counts as late, too.
+func (l *loader) lag(name string, otherwise time.Duration) (d time.Duration, strict bool) {
+	v, strict := strings.CutSuffix(l.value(name), ",strict")
+	if v == "" && !strict {
+		return otherwise, false
+	}
+	d, err := parseDuration(v)
+	if err != nil || d < time.Second {
+		l.fault(name, "must be a time of at least a second, such as 30s, or 30s,strict, not %q", l.value(name))
+	}
+	return d, strict
+}
+
 // pause reads a time that may be none. Longer than most, it would look as if the process hung.
 func (l *loader) pause(name string, otherwise time.Duration) time.Duration {
 	const most = 10 * time.Minute

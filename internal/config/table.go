@@ -28,6 +28,9 @@ func Variables() []Variable {
 			Name: "CANOPY_DATABASE_READ_URL", Default: "none",
 			Meaning: "Standbys of it, which answer lists, counts, exports and the loading of search indexes while they have all that was committed: postgres://user:password@host1:5432,host2:5432/name",
 		},
+		{Name: "CANOPY_REGION", Default: "none: the home", Meaning: "Code of the region whose own cell this is"},
+		{Name: "CANOPY_HOME_URL", Default: "none", Meaning: "The home's database, as a cell comes to it: postgres://role:password@host:5432/name; required beside CANOPY_REGION"},
+		{Name: "CANOPY_MAX_LAG", Default: "30s", Meaning: "How late a cell may know of changes at the home before it refuses callers; with ,strict (30s,strict) also while the home does not answer"},
 		{Name: "CANOPY_DB_MAX_CONNS", Default: "8 for each processor, at least 16", Meaning: "Most connections to PostgreSQL that one process opens"},
 		{
 			Name: "REDIS_URL", Default: "required; dev: a private server",

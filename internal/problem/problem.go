@@ -55,6 +55,8 @@ type Error struct {
 	RetryAfter time.Duration
 	// Limit is the limit that the request would go over; nil where there is none.
 	Limit *Limit
+	// Region is the code of the region that has what was asked for, where another answers; "" where none is named.
+	Region string
 	// HTTP is the status of an answer that is nothing but this error, where it is not the code's own.
 	HTTP int
 
@@ -128,6 +130,16 @@ func Changed(field, message string) *Error {
 // Away is a 503 for a part of the platform that does not answer; callers are told to come back.
 func Away(what string, cause error) *Error {
 	return &Error{Code: Unavailable, Detail: what + " is not available at the moment", RetryAfter: time.Second, cause: cause}
+}
+
+// Elsewhere is a 421 for what another cell of the platform has: that of a region, whose platform is reached at an address, or the home where both are "".
+func Elsewhere(region, address string) *Error {
+	e := Bad("this lives at the home of the platform, and is asked for there").With("elsewhere") // asking here again is of no use
+	if region != "" {
+		e.Detail, e.Region = fmt.Sprintf("this lives in the cell of the region %s, and is asked for at %s", region, address), region
+	}
+	e.HTTP = http.StatusMisdirectedRequest
+	return e
 }
 
 // Invalid is a 400 that names each faulty field.

@@ -32,6 +32,12 @@ func (r *Rule) only(app access.App) *Rule {
 // All lists the declared rules, in the order of the schema.
 func All() []*Rule { return slices.Clone(all) }
 
+// OfData tells whether the field is about what companies have, which lives in the cell of their region, and not about who they are.
+func (r *Rule) OfData() bool {
+	const rights = access.ContextRead | access.ContextWrite | access.AgentRead | access.AgentWrite | access.AgentRun | access.WebhookRead | access.WebhookWrite
+	return r.Right&rights != 0
+}
+
 var byField = func() map[string]*Rule {
 	m := make(map[string]*Rule, len(all))
 	for _, r := range all {

@@ -949,7 +949,7 @@ type CreateCustomerInput struct {
 	Email string `json:"email"`
 	// The first admin's first name.
 	FirstName *string `json:"firstName,omitzero"`
-	// The first admin's last name; the company's name by default.
+	// The first admin's last name; the company's name by default, and none where it is empty.
 	LastName *string `json:"lastName,omitzero"`
 	// Open an account in the assistant application; true by default.
 	Assistant *bool `json:"assistant,omitzero"`
@@ -3614,6 +3614,8 @@ type WebhookAttempt struct {
 	HTTPStatus *int `json:"httpStatus,omitzero"`
 	// What went wrong; null when nothing did.
 	Error *string `json:"error,omitzero"`
+	// What kind of failure that is, for programs; null when nothing went wrong, and for attempts from before it was kept.
+	ErrorKind *WebhookErrorKind `json:"errorKind,omitzero"`
 	// The first KiB of the answer.
 	Response string `json:"response,omitzero"`
 }
@@ -3791,6 +3793,33 @@ type WebhookDestinationEdge struct {
 	// The destination.
 	Node *WebhookDestination `json:"node,omitzero"`
 }
+
+// WebhookErrorKind: What kind of failure an attempt was.
+type WebhookErrorKind string
+
+// The values of WebhookErrorKind.
+const (
+	// WebhookErrorKindStatus: The receiver answered something else than 2xx; `httpStatus` tells what.
+	WebhookErrorKindStatus WebhookErrorKind = "STATUS"
+	// WebhookErrorKindBlocked: The destination is not allowed, as where its address is not public; nothing was sent.
+	WebhookErrorKindBlocked WebhookErrorKind = "BLOCKED"
+	// WebhookErrorKindDNS: The host's name could not be resolved.
+	WebhookErrorKindDNS WebhookErrorKind = "DNS"
+	// WebhookErrorKindTLS: No trusted TLS session came about, as where the certificate is not valid.
+	WebhookErrorKindTLS WebhookErrorKind = "TLS"
+	// WebhookErrorKindConnection: The connection was refused, or broke off.
+	WebhookErrorKindConnection WebhookErrorKind = "CONNECTION"
+	// WebhookErrorKindTimeout: No answer came in the time allowed.
+	WebhookErrorKindTimeout WebhookErrorKind = "TIMEOUT"
+	// WebhookErrorKindDeleted: The destination was deleted.
+	WebhookErrorKindDeleted WebhookErrorKind = "DELETED"
+	// WebhookErrorKindInterrupted: The attempts were interrupted too often.
+	WebhookErrorKindInterrupted WebhookErrorKind = "INTERRUPTED"
+	// WebhookErrorKindSecret: The signing secret can't be read.
+	WebhookErrorKindSecret WebhookErrorKind = "SECRET"
+	// WebhookErrorKindOther: Anything else.
+	WebhookErrorKindOther WebhookErrorKind = "OTHER"
+)
 
 // WebhookEventType: A type of event.
 type WebhookEventType struct {

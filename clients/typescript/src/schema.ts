@@ -925,7 +925,7 @@ export interface CreateCustomerInput {
   email: string;
   /** The first admin's first name. */
   firstName?: string | null | undefined;
-  /** The first admin's last name; the company's name by default. */
+  /** The first admin's last name; the company's name by default, and none where it is empty. */
   lastName?: string | null | undefined;
   /** Open an account in the assistant application; true by default. */
   assistant?: boolean | null | undefined;
@@ -3560,6 +3560,8 @@ export interface WebhookAttempt {
   httpStatus: number | null;
   /** What went wrong; null when nothing did. */
   error: string | null;
+  /** What kind of failure that is, for programs; null when nothing went wrong, and for attempts from before it was kept. */
+  errorKind: WebhookErrorKind | null;
   /** The first KiB of the answer. */
   response: string;
 }
@@ -3729,6 +3731,29 @@ export interface WebhookDestinationEdge {
   /** The destination. */
   node: WebhookDestination;
 }
+
+/** What kind of failure an attempt was. */
+export type WebhookErrorKind =
+  /** The receiver answered something else than 2xx; `httpStatus` tells what. */
+  | "STATUS"
+  /** The destination is not allowed, as where its address is not public; nothing was sent. */
+  | "BLOCKED"
+  /** The host's name could not be resolved. */
+  | "DNS"
+  /** No trusted TLS session came about, as where the certificate is not valid. */
+  | "TLS"
+  /** The connection was refused, or broke off. */
+  | "CONNECTION"
+  /** No answer came in the time allowed. */
+  | "TIMEOUT"
+  /** The destination was deleted. */
+  | "DELETED"
+  /** The attempts were interrupted too often. */
+  | "INTERRUPTED"
+  /** The signing secret can't be read. */
+  | "SECRET"
+  /** Anything else. */
+  | "OTHER";
 
 /** A type of event. */
 export interface WebhookEventType {

@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, Menu, Skeleton, TextInput } from "@mantine/core";
-import { IconArrowsDiff, IconDots, IconHistory, IconList, IconPlayerPlay, IconSchema, type Icon } from "@tabler/icons-react";
+import { IconArrowRight, IconArrowsDiff, IconDots, IconHistory, IconPlayerPlay, IconSchema, type Icon } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
@@ -67,7 +67,7 @@ function AgentHead({ agent }: { agent: WholeAgent }) {
         <Way to={`/agents/${databaseId}/changes`} icon={IconArrowsDiff} label={text.agents.changes} />
         <Way to={`/agents/${databaseId}/revisions`} icon={IconHistory} label={text.agents.revisions} />
         {me.can("agent.run") && <Way to={`/agents/${databaseId}/test`} icon={IconPlayerPlay} label={text.agents.test} />}
-        <Link to="/agents/runs" search={{ agent: databaseId }} className="way"><IconList size={16} aria-hidden />{text.agents.lists.runs}</Link>
+        <Link to="/agents/runs" search={{ agent: databaseId }} className="way away">{text.agents.itsRuns}<IconArrowRight size={16} aria-hidden /></Link>
       </nav>
     </>
   );

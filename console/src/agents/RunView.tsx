@@ -7,7 +7,7 @@ import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { CopyText } from "../ui/CopyText";
 import { Facts } from "../ui/Facts";
-import { sentence } from "../ui/Problem";
+import { Failed } from "../ui/Failed";
 import { useNotices } from "../ui/useNotices";
 import { When } from "../ui/When";
 import { CancelRun, StartRun } from "./agents.gql";
@@ -85,7 +85,7 @@ function Failure({ of: error }: { of: unknown }) {
   const { code, message, step } = error;
   return (
     <Alert color="red" title={typeof step === "string" ? text.agents.failedAt(step) : text.agents.failed}>
-      <Text size="sm">{sentence(String(message))}</Text>
+      <Text size="sm"><Failed kind={String(code)} said={String(message)} /></Text>
       <Text size="xs">{String(code)}</Text>
     </Alert>
   );
@@ -101,11 +101,14 @@ function Value({ title, value }: { title: string; value: unknown }) {
   );
 }
 
-/** The steps that are done, the one that is under way, and those that are still to come. */
-function Steps({ run: { steps, currentStep, revision, status } }: { run: WholeRun }) {
+/** The steps that are done, the one that is under way, or was as the run was cancelled, and those that are still to come, or never did. */
+function Steps({ run }: { run: WholeRun }) {
+  const { steps, currentStep, revision, status } = run;
   const { text } = useText();
   const planned = stepsOf(revision.diagram as Json);
-  const waiting = status === "running" ? planned.slice(steps.length) : [];
+  const running = status === "running";
+  const waiting = running || stateOf(run) === "cancelled" ? planned.slice(steps.length) : [];
+  const words = running ? [text.agents.underWay, text.agents.toCome] : [text.agents.cutOff, text.agents.neverCame];
   const current = currentStep?.position === steps.length ? currentStep : null; // one that is done by now may still stand there
   return (
     <Stack gap="xs" component="section" aria-label={text.agents.steps}>
@@ -116,7 +119,7 @@ function Steps({ run: { steps, currentStep, revision, status } }: { run: WholeRu
         {waiting.map((step, index) => (
           <li key={steps.length + index} className="quiet">
             <Group gap="xs" justify="space-between">
-              <Group gap="xs">{index === 0 && <Loader size="xs" aria-hidden />}<strong>{nameOf(step, steps.length + index)}</strong> {String(step.type)} · {index === 0 ? text.agents.underWay : text.agents.toCome}</Group>
+              <Group gap="xs">{running && index === 0 && <Loader size="xs" aria-hidden />}<strong>{nameOf(step, steps.length + index)}</strong> {String(step.type)} · {words[Math.min(index, 1)]}</Group>
               {index === 0 && current && <SoFar since={current.startedAt} />}
             </Group>
             {index === 0 && current && current.input !== null && (
@@ -150,7 +153,7 @@ function Step({ step: { stepId, type, input, result, error, startedAt, durationM
         <span className="quiet">{duration(durationMs, format)} · <When at={startedAt} /></span>
       </Group>
       <div className="lasting" aria-hidden><div style={{ width: `${(100 * durationMs) / Math.max(longest, 1)}%` }} /></div>
-      {isObject(error) && <Text size="sm" c="var(--mantine-color-error)">{sentence(String(error.message))} <span className="quiet">{String(error.code)}</span></Text>}
+      {isObject(error) && <Text size="sm" c="var(--mantine-color-error)"><Failed kind={String(error.code)} said={String(error.message)} /> <span className="quiet">{String(error.code)}</span></Text>}
       {error === null && result === null && <Badge variant="light" color="gray" tt="none" w="fit-content">{text.agents.passedOver}</Badge>}
       {foundNothing(type, result) && <FoundNothing given={input} />}
       {input !== null && <Folded title={text.agents.given} label={text.agents.givenTo(stepId)} value={input} />}

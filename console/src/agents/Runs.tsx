@@ -11,7 +11,7 @@ import { Rows } from "../ui/Rows";
 import { useSince } from "../ui/since";
 import { TimeFilter } from "../ui/TimeFilter";
 import { When } from "../ui/When";
-import { AgentNames, Runs as Ask } from "./agents.gql";
+import { AgentName, AgentNames, Runs as Ask } from "./agents.gql";
 import { Head } from "./Head";
 import { type RunsSearch, statuses } from "./address";
 import { RunState } from "./State";
@@ -31,7 +31,8 @@ export function Runs() {
   const agents = data?.me.customer.agents.nodes ?? [];
   const change = (to: RunsSearch) => navigate({ to: ".", search: { ...search, ...to }, replace: true });
   // One of another company below is not among the names, and yet what is looked for.
-  const other = search.agent !== undefined && !agents.some(({ databaseId }) => databaseId === search.agent);
+  const other = data !== undefined && search.agent !== undefined && !agents.some(({ databaseId }) => databaseId === search.agent);
+  const { data: named } = useAsk(AgentName, { id: String(search.agent) }, { pause: !other });
   return (
     <div className="split broad">
       <div className="list">
@@ -40,7 +41,7 @@ export function Runs() {
           <NativeSelect
             aria-label={text.agents.one} value={search.agent ?? ""} {...filter}
             data={[
-              { value: "", label: text.agents.anyAgent }, ...(other ? [{ value: String(search.agent), label: text.agents.numbered(search.agent!) }] : []),
+              { value: "", label: text.agents.anyAgent }, ...(other ? [{ value: String(search.agent), label: named?.agent?.name ?? text.agents.numbered(search.agent!) }] : []),
               ...agents.map(({ databaseId, name }) => ({ value: String(databaseId), label: name })),
             ]}
             onChange={({ currentTarget: { value } }) => change({ agent: value === "" ? undefined : Number(value) })}

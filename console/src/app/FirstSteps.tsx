@@ -29,12 +29,12 @@ const ways: readonly Way[] = [
   way({ name: "companies", needs: "company.create", to: "/companies", document: HasCompanies, done: ({ me }) => me.customer.children.nodes.length > 0 }),
   way({ name: "people", needs: "user.write", to: "/people/invite", document: HasPeople, done: ({ users }) => users.nodes.length > 1 }),
   way({ name: "documents", needs: "context.write", to: "/contexts", document: HasDocuments, done: ({ documents }) => documents.nodes.length > 0 }),
-  way({ name: "agents", needs: "agent.write", to: "/agents/new", document: HasAgents, done: ({ me }) => me.customer.agents.nodes.some(({ runs }) => runs.nodes.length > 0) }),
+  way({ name: "agents", needs: "agent.write", to: "/agents/new", document: HasAgents, done: ({ runs }) => runs.nodes.length > 0 }),
   way({ name: "destinations", needs: "webhook.write", to: "/webhooks/destinations", document: HasDestinations, done: ({ webhookDestinations }) => webhookDestinations.nodes.length > 0 }),
   way({ name: "keys", needs: "key.write", to: "/keys", document: HasKeys, done: ({ me }) => me.customer.apiKeys.nodes.length > 0 }),
 ];
 
-/** What somebody who is new does first, and what of it is done; the demo data have done some of it. */
+/** What somebody who is new does first, what of it the company has by now, whoever did it, and whether they have a second factor themselves. */
 export function FirstSteps() {
   const { text } = useText();
   const me = useMe();
@@ -48,6 +48,7 @@ export function FirstSteps() {
         <Title order={2} size="h4">{text.app.firstSteps}</Title>
         <Button variant="default" size="xs" onClick={() => setHidden("hidden")}>{text.app.hideSteps}</Button>
       </Group>
+      <Text size="sm" c="dimmed">{text.app.stepsOf(me.customer.name)}</Text>
       <List mt="sm" spacing="sm" listStyleType="none">
         {me.user.otpMethod === "none" ? <Shown to="/profile" done={false} of="twoFactor" /> : <Shown to="/profile" done of="twoFactor" />}
         {mine.map((step) => <Step key={step.name} step={step} />)}

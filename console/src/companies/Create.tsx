@@ -35,7 +35,7 @@ export function Create() {
   const { mailed } = useNotices();
   const submit = useSubmit(async () => {
     const { createCustomer } = await create({
-      input: { ...form, regionId, parentId: companyId, firstName: form.firstName || null, lastName: form.lastName || null },
+      input: { ...form, regionId, parentId: companyId, firstName: form.firstName || null },
     });
     const { name, databaseId } = createCustomer!.customer;
     mailed(text.companies.created(name));

@@ -1,6 +1,8 @@
 import { CanopyError } from "canopy-client";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
+import { useText } from "../text";
+import { refusalIn, whyOf } from "../ui/Problem";
 import { GrantAll, InvitePeople } from "./people.gql";
 import { type Due, dueOf, type Gift, noted, type Outcome } from "./invitation";
 import type { Invitee } from "./parse";
@@ -11,6 +13,7 @@ export const most = 200;
 /** Invites people and gives them permissions, which are two requests; what became of each is known whatever fails in between. */
 export function useInvitation() {
   const invitePeople = useChange(InvitePeople);
+  const { text } = useText();
   const grantAll = useChange(GrantAll);
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
 
@@ -26,11 +29,11 @@ export function useInvitation() {
   const asked = async (due: readonly Due[]): Promise<(Due & { why: string | undefined })[]> => {
     try {
       const { createPermissions } = await grantAll({ input: { permissions: due.map(({ userId, gift: { accountId, roleId } }) => ({ userId, accountId, roleId })) } });
-      const why = new Map(createPermissions!.results.map(({ index, error }) => [index, error?.message]));
+      const why = new Map(createPermissions!.results.map(({ index, error }) => [index, error ? refusalIn(text, error) : undefined]));
       return due.map((one, index) => ({ ...one, why: why.get(index) }));
     } catch (error) {
       if (!(error instanceof CanopyError)) throw error;
-      return due.map((one) => ({ ...one, why: error.message }));
+      return due.map((one) => ({ ...one, why: whyOf(error, text) ?? error.message }));
     }
   };
   return {
@@ -39,7 +42,7 @@ export function useInvitation() {
     invite: async (customerId: number, people: readonly Invitee[], gifts: readonly Gift[]): Promise<Invitee[]> => {
       const { createUsers } = await invitePeople({ input: { customerId, users: [...people] } });
       const became = createUsers!.results.map(({ index, error, user }): Outcome => ({
-        who: people[index]!, userId: user?.id, personId: user?.databaseId, why: error?.message, given: [], missing: user ? gifts.map((gift) => ({ gift, why: "" })) : [],
+        who: people[index]!, userId: user?.id, personId: user?.databaseId, why: error ? refusalIn(text, error) : undefined, given: [], missing: user ? gifts.map((gift) => ({ gift, why: "" })) : [],
       }));
       setOutcomes(became);
       await give(became);

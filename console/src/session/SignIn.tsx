@@ -21,6 +21,8 @@ export function SignIn() {
   const [who, setWho] = useState({ email: useTyped(), password: "" });
   const [otp, setOtp] = useState("");
   const [second, setSecond] = useState<"code" | "passkey">();
+  // Whether the account has any, as far as it was told.
+  const [passkeys, setPasskeys] = useState(false);
   // The address comes first: it may lead to a company's own sign-in. The password is asked for where it does not, and of who wants to use one.
   const [byPassword, setByPassword] = useState(false);
   const [notLed, setNotLed] = useState<string>();
@@ -39,6 +41,7 @@ export function SignIn() {
       if (error instanceof CanopyError && error.reason === "sso_required") setByPassword(false); // the address alone leads there
       const next = error instanceof CanopyError && seconds[error.reason ?? ""];
       if (!next) throw error;
+      setPasskeys(next === "passkey" || error.faults.some(({ location }) => location.endsWith("passkey")));
       return setSecond(next);
     }
     await navigate({ href: to ?? "/", replace: true });
@@ -94,7 +97,7 @@ export function SignIn() {
           {!second && knowsPasskeys() && <Button variant="default" loading={byPasskey.busy} fullWidth onClick={() => byPasskey.onSubmit()}>{text.session.usePasskey}</Button>}
         </Stack>
       </form>
-      {second && <Other second={second} set={setSecond} />}
+      {second && <Other second={second} passkeys={passkeys} set={setSecond} />}
       {!second && (byPassword
         ? <Anchor component={Link} to="/reset" state={{ email: who.email }} size="sm">{text.session.forgot}</Anchor>
         : <Anchor component="button" type="button" size="sm" onClick={() => setByPassword(true)}>{text.session.usePassword}</Anchor>)}
@@ -102,13 +105,13 @@ export function SignIn() {
   );
 }
 
-/** The other second factor, and the way back. */
-function Other({ second, set }: { second: "code" | "passkey"; set: (second: "code" | "passkey" | undefined) => void }) {
+/** The other second factor, where there is one, and the way back. */
+function Other({ second, passkeys, set }: { second: "code" | "passkey"; passkeys: boolean; set: (second: "code" | "passkey" | undefined) => void }) {
   const { text } = useText();
   return (
     <>
       {second === "passkey" && <Anchor component="button" type="button" size="sm" onClick={() => set("code")}>{text.session.useCode}</Anchor>}
-      {second === "code" && knowsPasskeys() && <Anchor component="button" type="button" size="sm" onClick={() => set("passkey")}>{text.session.usePasskey}</Anchor>}
+      {second === "code" && passkeys && knowsPasskeys() && <Anchor component="button" type="button" size="sm" onClick={() => set("passkey")}>{text.session.usePasskey}</Anchor>}
       <Anchor component="button" type="button" size="sm" onClick={() => set(undefined)}>{text.session.back}</Anchor>
     </>
   );

@@ -61,6 +61,11 @@ export function faultIn({ faults }: Words, message: string): string | undefined 
   return faults[message.replace(number, "#")]?.replace(/#/g, () => numbers.shift() ?? "");
 }
 
+/** Why one of many was refused, in the person's language where there are words for it. */
+export function refusalIn(text: Words, { code, message }: { code: string; message: string }): string {
+  return text.reasons[code] ?? faultIn(text, message.slice(message.indexOf(": ") + 1).trim()) ?? message;
+}
+
 /** What kind of failure it is, for a person. */
 function titleOf({ code, reason, retryAfter }: CanopyError, { ui, problems }: Words): string {
   if (reason === "changed") return ui.overtaken;

@@ -2,6 +2,7 @@ import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { CopyText } from "./CopyText";
+import { useShownOnce } from "./useShownOnce";
 
 export interface ShownOnceProps {
   title: string;
@@ -16,6 +17,7 @@ export interface ShownOnceProps {
 
 /** A secret, which is shown this once. */
 export function ShownOnce({ title, hint, values, kept, done }: ShownOnceProps) {
+  const keep = useShownOnce(done);
   const place = useRef<HTMLDivElement>(null);
   // The form that it stands in place of had the focus: who works by keyboard goes on here.
   useEffect(() => place.current?.focus({ preventScroll: true }), []);
@@ -32,7 +34,7 @@ export function ShownOnce({ title, hint, values, kept, done }: ShownOnceProps) {
           ))}
         </Stack>
       </Alert>
-      <Group><Button onClick={done}>{kept}</Button></Group>
+      <Group><Button onClick={keep}>{kept}</Button></Group>
     </Stack>
   );
 }

@@ -7,7 +7,8 @@ import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { CopyText } from "../ui/CopyText";
 import { Facts } from "../ui/Facts";
-import { Problem, sentence } from "../ui/Problem";
+import { Failed } from "../ui/Failed";
+import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
 import { When } from "../ui/When";
@@ -16,6 +17,7 @@ import { headersOf } from "./headers";
 import { OwnMachine } from "./OwnMachine";
 import { runOf } from "./payload";
 import { DeliveryState } from "./State";
+import { kindOf } from "./failure";
 import { useLive } from "./useLive";
 import { Delivery as Ask, type DeliveryResult, Resend } from "./webhooks.gql";
 
@@ -53,7 +55,7 @@ function Shown({ delivery }: { delivery: Whole }) {
         <div role="status"><DeliveryState status={delivery.status} /></div>
         <Again delivery={delivery} />
       </Group>
-      {delivery.error && <Alert color={delivery.status === "pending" ? "yellow" : "red"}>{sentence(delivery.error)}</Alert>}
+      {delivery.error && <Alert color={delivery.status === "pending" ? "yellow" : "red"}><Failed kind={kindOf(delivery)} said={delivery.error} /></Alert>}
       {delivery.status !== "delivered" && <OwnMachine why={delivery.error} />}
       <Facts of={[
         [text.webhooks.one, destination ? <Anchor key="to" component={Link} to={`${base}/destinations/${destination.databaseId}`} size="sm">{destination.name || destination.url}</Anchor> : text.webhooks.destinationGone],
@@ -104,10 +106,10 @@ function Attempts({ delivery: { attemptLog, status } }: { delivery: Whole }) {
       <Title order={3} size="h5">{text.webhooks.attempts}</Title>
       {attemptLog.length === 0 && <Text size="sm" c="dimmed">{status === "blocked" ? text.webhooks.noAttempt : text.webhooks.noAttemptYet}</Text>}
       <ol className="attempts">
-        {attemptLog.map(({ at, durationMs, httpStatus, error, response }, index) => (
+        {attemptLog.map(({ at, durationMs, httpStatus, error, errorKind, response }, index) => (
           <li key={at}>
             <Text size="sm"><strong>{index + 1}.</strong> {text.webhooks.answered(httpStatus, format.number(Math.round(durationMs)))} · <When at={at} /></Text>
-            {error && <Text size="sm">{sentence(error)}</Text>}
+            {error && <Text size="sm"><Failed kind={errorKind} said={error} /></Text>}
             {response && <pre className="wire wrap" tabIndex={0} aria-label={text.webhooks.answer}>{response}</pre>}
           </li>
         ))}

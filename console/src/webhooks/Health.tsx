@@ -2,11 +2,13 @@ import { Anchor, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
-import { Problem, sentence } from "../ui/Problem";
+import { Failed } from "../ui/Failed";
+import { Problem } from "../ui/Problem";
 import { When } from "../ui/When";
 import { useBase } from "./base";
 import { useDayAgo } from "../ui/since";
 import { LastDay } from "./LastDay";
+import { kindOf } from "./failure";
 import { useLive } from "./useLive";
 import { FailingSince, Health as Ask, type HealthResult } from "./webhooks.gql";
 
@@ -52,7 +54,7 @@ function Failing({ known: { id, lastDelivered, lastLost } }: { known: Known }) {
   const first = data?.webhookDestination?.firstLost.nodes[0];
   return (
     <Text size="sm">
-      {text.webhooks.failingSince} <When at={first?.createdAt ?? bad.createdAt} />{bad.error && <>: {sentence(bad.error)}</>}{" "}
+      {text.webhooks.failingSince} <When at={first?.createdAt ?? bad.createdAt} />{bad.error && <>: <Failed kind={kindOf(bad)} said={bad.error} /></>}{" "}
       <Anchor component={Link} to={`${base}/deliveries/${bad.databaseId}`} size="sm" td="underline">{text.webhooks.showLast}</Anchor>
     </Text>
   );

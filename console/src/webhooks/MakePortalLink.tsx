@@ -12,6 +12,7 @@ import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
+import { useShownOnce } from "../ui/useShownOnce";
 import { useSubmit } from "../ui/useSubmit";
 import { When } from "../ui/When";
 import type { DestinationsSearch } from "./address";
@@ -69,10 +70,11 @@ function Made({ link: { href, until, keyId }, close }: { link: PortalLink & { ke
   const { portalLink } = text.webhooks;
   const revoke = useChange(RevokeKey);
   const { say, attempt } = useNotices();
+  const keep = useShownOnce(close);
   const end = async () => {
     if (!(await attempt(() => revoke({ input: { id: keyId } })))) return;
     say(portalLink.ended);
-    close();
+    keep();
   };
   return (
     <Stack>
@@ -85,7 +87,7 @@ function Made({ link: { href, until, keyId }, close }: { link: PortalLink & { ke
       </Alert>
       <Text size="sm" c="dimmed">{portalLink.server}</Text>
       <Group>
-        <Button onClick={close}>{text.ui.close}</Button>
+        <Button onClick={keep}>{text.ui.secretKept}</Button>
         <Button variant="default" onClick={() => void end()}>{portalLink.end}</Button>
       </Group>
     </Stack>

@@ -3,10 +3,12 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useText } from "../text";
-import { Problem, sentence } from "../ui/Problem";
+import { Failed } from "../ui/Failed";
+import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
 import { useBase } from "./base";
 import { DeliveryState } from "./State";
+import { kindOf } from "./failure";
 import { useLive } from "./useLive";
 import { Catalog, Delivery, SendTest } from "./webhooks.gql";
 
@@ -54,7 +56,7 @@ function Outcome({ id, destinationId }: { id: string; destinationId: string }) {
         {last && <Text size="sm">{text.webhooks.answered(last.httpStatus, format.number(Math.round(last.durationMs)))}</Text>}
         <Anchor component={Link} to={`${base}/deliveries/${delivery.databaseId}`} size="sm">{text.webhooks.showDelivery}</Anchor>
       </Group>
-      {delivery.error && <Text size="sm">{sentence(delivery.error)}</Text>}
+      {delivery.error && <Text size="sm"><Failed kind={kindOf(delivery)} said={delivery.error} /></Text>}
     </Stack>
   );
 }

@@ -46,6 +46,7 @@ export const app: Text["app"] = {
   whatItAllowsHint: (company) => `In der Verwaltung gilt es für ${company} und alle Unternehmen darunter, sonst für ${company} allein. Was Sie nicht dürfen, wird nicht gezeigt.`,
   noAccess: "Sie haben hier noch keine Rechte. Ein Administrator Ihres Unternehmens kann Ihnen welche geben.",
   firstSteps: "Erste Schritte",
+  stepsOf: (company) => `Abgehakt ist, was ${company} inzwischen hat, wer immer es getan hat, und Ihr eigener zweiter Faktor.`,
   hideSteps: "Ausblenden",
   showSteps: "Die ersten Schritte zeigen",
   stepDone: "erledigt",

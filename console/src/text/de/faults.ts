@@ -9,6 +9,7 @@ export const reasons: Text["reasons"] = {
   damaged: "Die Datei ist beschädigt.",
   database_away: "Die Datenbank ist gerade nicht erreichbar. Versuchen Sie es gleich noch einmal.",
   domain_taken: "Die Domain gehört einem anderen Unternehmen, dessen Eintrag noch im DNS steht. Der muss zuerst weg.",
+  elsewhere: "Das liegt in einer anderen Region und ist nur unter deren Adresse zu haben.",
   empty: "Die Datei ist leer.",
   encrypted: "Die Datei ist mit einem Passwort geschützt.",
   export_under_way: "Das Unternehmen wird schon exportiert.",
@@ -18,6 +19,7 @@ export const reasons: Text["reasons"] = {
   idempotency_mismatch: "Das wurde schon mit anderem Inhalt gesendet. Laden Sie die Seite neu, und versuchen Sie es noch einmal.",
   import_made: "Das Unternehmen ist schon angelegt. Löschen Sie es, um den Import zu beenden.",
   imports_under_way: "Es laufen schon so viele Importe, wie dürfen. Warten Sie, bis einer fertig ist.",
+  in_cells: "Das Unternehmen, oder eines darunter, hat seine Daten in einer eigenen Region. Exportiert wird nur, was hier liegt.",
   invalid_token: "Die Anmeldung gilt nicht mehr. Melden Sie sich wieder an.",
   last_owner: "Jemand muss Inhaber bleiben: Das ist die letzte Berechtigung eines Inhabers, die eingeschaltet ist.",
   limit_reached: "Eine Grenze des Unternehmens ist erreicht.",
@@ -49,6 +51,29 @@ export const reasons: Text["reasons"] = {
   user_exists: "Die Person gehört schon zum Unternehmen.",
   wrong_content: "In der Datei ist etwas anderes, als ihr Name sagt.",
   wrong_status: "Das geht nicht, so wie das Unternehmen gerade ist.",
+};
+
+export const failures: Text["failures"] = {
+  STATUS: "Der Empfänger hat die Zustellung nicht angenommen.",
+  BLOCKED: "Dorthin wird nicht gesendet: Die Adresse ist nicht öffentlich oder nicht erlaubt.",
+  DNS: "Der Name des Servers ist im DNS nicht zu finden.",
+  TLS: "Eine sichere Verbindung kam nicht zustande.",
+  CONNECTION: "Die Verbindung kam nicht zustande oder brach ab.",
+  TIMEOUT: "In der erlaubten Zeit kam keine Antwort.",
+  DELETED: "Das Ziel wurde gelöscht.",
+  INTERRUPTED: "Aufgegeben: Die Versuche wurden zu oft unterbrochen.",
+  SECRET: "Das Geheimnis zum Signieren lässt sich nicht lesen. Erneuern Sie es, und senden Sie noch einmal.",
+  timeout: "Es hat zu lange gedauert.",
+  too_large: "Das Ergebnis ist zu groß.",
+  expression: "Ein Ausdruck lässt sich nicht auswerten oder ergab etwas von der falschen Art.",
+  http_blocked: "Dorthin wird nicht gesendet: Die Adresse ist nicht öffentlich oder nicht erlaubt.",
+  http_error: "Der Aufruf bekam keine Antwort oder eine, die keinen Erfolg meldet.",
+  search_error: "Die Suche ist fehlgeschlagen.",
+  chat_error: "Das Sprachmodell hat nicht geantwortet.",
+  cancelled: "Der Lauf wurde abgebrochen.",
+  secret_error: "Ein Geheimnis fehlt oder lässt sich nicht lesen.",
+  limit: "Der Lauf oder ein Ausdruck hat mehr gebraucht, als er darf.",
+  interrupted: "Der Lauf wurde aufgegeben: Er wurde beim selben Schritt zu oft unterbrochen.",
 };
 
 export const faults: Text["faults"] = {

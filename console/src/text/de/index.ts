@@ -4,7 +4,7 @@ import { app } from "./app";
 import { companies } from "./companies";
 import { contexts } from "./contexts";
 import { eventFields, events } from "./events";
-import { faults, reasons } from "./faults";
+import { failures, faults, reasons } from "./faults";
 import { identity } from "./identity";
 import { keys } from "./keys";
 import { operations } from "./operations";
@@ -21,6 +21,7 @@ export const de: Text = {
   contexts,
   eventFields,
   events,
+  failures,
   faults,
   identity,
   keys,

@@ -21,6 +21,7 @@ export const ui: Text["ui"] = {
   takeTheirs: "Den anderen übernehmen",
   saveMine: "Meinen darüber speichern",
   secretKept: "Ich habe es aufbewahrt",
+  loseSecret: "Das wird nur dieses eine Mal gezeigt und ist weg, wenn es geschlossen wird. Trotzdem schließen?",
   oldSecret: "Was aus dem jetzigen Geheimnis wird",
   oldSecretEnds: "Es endet sofort",
   makeSecret: "Neues Geheimnis erzeugen",

@@ -45,6 +45,7 @@ export const app = {
   whatItAllowsHint: (company: string) => `In tenant management it holds for ${company} and all companies below it, elsewhere for ${company} alone. What you may not do is not shown.`,
   noAccess: "You have no rights here yet. An admin of your company can give you some.",
   firstSteps: "First steps",
+  stepsOf: (company: string) => `Ticked is what ${company} has by now, whoever did it, and your own second factor.`,
   hideSteps: "Hide them",
   showSteps: "Show the first steps",
   stepDone: "done",

@@ -20,6 +20,7 @@ export const ui = {
   takeTheirs: "Take theirs",
   saveMine: "Save mine over it",
   secretKept: "I have kept it",
+  loseSecret: "This is shown this once, and is gone when it is closed. Close it all the same?",
   oldSecret: "What becomes of the present secret",
   oldSecretEnds: "It ends at once",
   makeSecret: "Make a new secret",

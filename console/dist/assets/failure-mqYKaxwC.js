@@ -1,0 +1,1 @@
+function e({error:e,attemptLog:t}){let n=t.at(-1);return n?.error===e&&n?.errorKind||void 0}export{e as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./useLocation-PA_7Ro7P.js";function t(){return e({select:({state:e})=>e.email??``})}export{t};

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DPU4YGih.js";import{i as t}from"./keys.gql-CsWu7oS_.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,0 +1,299 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"canopy/internal/access"
+	"canopy/internal/problem"
+)
+
+// IDsOfCell is how many ids a cell can make of each kind: those of the cell of a number begin at number × IDsOfCell.
+const IDsOfCell = 10_000_000_000_000
+
+// LastCell is the highest number of a cell: its ids are below 2^53.
+const LastCell = 899
+
+// Cell is a region's own database, with what companies of the region have, and a replica of the directory. The home of a platform is none.
+type Cell struct {
+	// Number is the id of the region.
+	Number int64  `db:"number"`
+	Region string `db:"region"`
+}
+
+const qCell = `SELECT number, region FROM cell`
+
+// cellOf is the cell that a database is; nil for the home.
+func cellOf(ctx context.Context, pool *sqlx.DB) (*Cell, error) {
+	var rows []Cell
+	if err := selectInto(ctx, pool, &rows, qCell); err != nil {
+		return nil, translate(ctx, err)
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	return &rows[0], nil
+}
+
+// Cell is the one that the database is; nil for the home.
+func (s *Store) Cell() *Cell { return s.cell }
+
+const qCells = `SELECT region_id FROM cells ORDER BY region_id`
+
+// LookForCells reads which regions have a cell of their own. It is done at the start and now and then, not for each caller: until a process of the home knows of a cell, the database
+// refuses what would be written for it (refused_elsewhere), and there is nothing to be read.
+func (s *Store) LookForCells(ctx context.Context) error {
+	var list []int64
+	if err := selectInto(ctx, s.pool, &list, qCells); err != nil {
+		return translate(ctx, err)
+	}
+	s.cells.Store(&list)
+	return nil
+}
+
+// Elsewhere tells whether another cell has what companies of a region have. The home has it for the regions that are not among those with a cell.
+func (s *Store) Elsewhere(regionID int64) bool {
+	if s.cell == nil {
+		return slices.Contains(*s.cells.Load(), regionID)
+	}
+	return s.cell.Number != regionID
+}
+
+var qPlaceOfCell = prepare(`SELECT r.code AS region, COALESCE(z.address, '') AS address FROM regions r LEFT JOIN cells z ON z.region_id = r.id WHERE r.id = $1`)
+
+// Misdirected says in which region what was asked for lives, and where that is asked: 421.
+func (s *Store) Misdirected(ctx context.Context, regionID int64) error {
+	var at struct {
+		Region  string `db:"region"`
+		Address string `db:"address"`
+	}
+	if err := s.get(ctx, &at, qPlaceOfCell, regionID); err != nil && !errors.Is(err, ErrNoRows) {
+		return err
+	}
+	if at.Address == "" { // of a region without a cell, the home has it
+		at.Region = ""
+	}
+	return problem.Elsewhere(at.Region, at.Address)
+}
+
+// byID finds a statement that looks for one row of what companies have, by its id.
+var byID = sync.OnceValue(func() []bool {
+	of := regexp.MustCompile(`(?s)\b(FROM|UPDATE) (` + strings.Join(tablesIn(data), "|") + `)\b.*\bid = \$1\b`)
+	list := make([]bool, len(statements))
+	for q, text := range statements {
+		list[q] = of.MatchString(text)
+	}
+	return list
+})
+
+// notHere makes of a row that was not found by its id one that another cell has, where the id says so and there is that cell.
+func (s *Store) notHere(ctx context.Context, q query, args []any) error {
+	id, is := args[0].(int64)
+	own := int64(0)
+	if s.cell != nil {
+		own = s.cell.Number
+	}
+	number := id / IDsOfCell
+	if !is || number == own || !byID()[q] {
+		return ErrNoRows
+	}
+	if number == 0 {
+		return problem.Elsewhere("", "")
+	}
+	var at int
+	if err := s.get(ctx, &at, qIsCell, number); err != nil {
+		return err
+	}
+	return s.Misdirected(ctx, number)
+}
+
+// SpansCells tells whether what the companies of a scope have is in more than this database. A cell lacks what of them is at the home.
+func (s *Store) SpansCells(ctx context.Context, scope access.Scope) (spans bool, err error) {
+	cells := *s.cells.Load()
+	if s.cell != nil || len(cells) == 0 {
+		return s.cell != nil, nil
+	}
+	err = s.get(ctx, &spans, qSpansCells, scope.From(), scope.To(), cells)
+	return spans, err
+}
+
+var qSpansCells = prepare(`SELECT EXISTS (SELECT FROM customers c WHERE ` + withinScope + ` AND c.region_id = ANY ($3::bigint[]))`)
+
+var qIsCell = prepare(`SELECT 1 FROM cells WHERE region_id = $1`)
+
+// writtenAtHome is the SQLSTATE by which a cell's database refuses to write what the home writes.
+const writtenAtHome = "CC001"
+
+// writtenElsewhere is the SQLSTATE by which the home's database refuses what lives in a cell. DETAIL has the region, and HINT the address of its platform.
+const writtenElsewhere = "CC002"
+
+// ReasonHome is how programs know what only the home does.
+const ReasonHome = "at_home"
+
+// atHome is what callers of a cell hear who ask for what only the home has, or does.
+func atHome(cause error) error {
+	p := problem.Away("the home of the platform", cause).With(ReasonHome)
+	p.Detail = "this is a region's own cell: people sign in, and companies, people, permissions and keys are changed, at the home of the platform alone; what is asked for waits for it"
+	return p
+}
+
+// AtHome refuses in a cell what only the home does.
+func (s *Store) AtHome() error {
+	if s.cell == nil {
+		return nil
+	}
+	return atHome(errors.New("it is the home's"))
+}
+
+// hasPassword is what tells at the home whether somebody as a membership knows them has a password. A cell has no passwords, and has this as the company's list of people has it.
+var hasPassword = regexp.MustCompile(`\b(\w+)\.accepted_at IS NOT NULL AND o\.password_hash IS NOT NULL AS has_password\b`)
+
+// textInCell is a statement as a cell runs it.
+func textInCell(text string) string {
+	return hasPassword.ReplaceAllString(text, `$1.accepted_at IS NOT NULL AND COALESCE((SELECT t.has_password FROM subtree_users t WHERE t.customer_id = $1.customer_id AND t.user_id = $1.user_id), false) AS has_password`)
+}
+
+// textsInCell are all statements as a cell runs them.
+var textsInCell = sync.OnceValue(func() []string {
+	list := make([]string, len(statements))
+	for q, text := range statements {
+		list[q] = textInCell(text)
+	}
+	return list
+})
+
+// text is a statement as this database runs it.
+func (s *Store) text(q query) string {
+	if s.cell == nil {
+		return statements[q]
+	}
+	return textsInCell()[q]
+}
+
+// lacking finds in a statement what a cell has not: the tables of the home, and the columns of the directory that stay there.
+var lacking = sync.OnceValue(func() *regexp.Regexp {
+	names := tablesIn(homeOnly)
+	for _, table := range tablesIn(directory) {
+		for _, column := range places[table].home {
+			if column == "key" { // of sessions: nothing else that is read with these has such a name
+				column = `sessions\b[^;]*\bkey`
+			}
+			if column != "address" && column != "user_agent" { // of sessions, too: they are read to be shown, and nothing is found by them
+				names = append(names, column)
+			}
+		}
+	}
+	slices.Sort(names)
+	return regexp.MustCompile(`\b(` + strings.Join(names, "|") + `)\b`)
+})
+
+// lackedBy tells of each statement whether it reads what a cell has not.
+var lackedBy = sync.OnceValue(func() []bool {
+	list := make([]bool, len(statements))
+	for q, text := range textsInCell() {
+		list[q] = lacking().MatchString(text)
+	}
+	return list
+})
+
+// here refuses a statement that reads what this cell has not.
+func (s *Store) here(q query) error {
+	if s.cell != nil && lackedBy()[q] {
+		return atHome(fmt.Errorf("a cell can't run: %.200s", statements[q]))
+	}
+	return nil
+}
+
+// hereText does the same with one that was put together, and gives it as this database runs it.
+func (s *Store) hereText(text string) (string, error) {
+	if s.cell == nil {
+		return text, nil
+	}
+	if text = textInCell(text); lacking().MatchString(text) {
+		return "", atHome(fmt.Errorf("a cell can't run: %.200s", text))
+	}
+	return text, nil
+}
+
+// bindIDs has each sequence of the database make ids of its cell alone. One that has its bounds already is left alone.
+func (m *Migrator) bindIDs(ctx context.Context, cell *Cell) error {
+	first, last := int64(1), int64(IDsOfCell-1)
+	if cell != nil {
+		first, last = first+cell.Number*IDsOfCell, last+cell.Number*IDsOfCell
+	}
+	var list []struct {
+		Name string `db:"name"`
+		Last int64  `db:"last"`
+	}
+	if err := m.pool.SelectContext(ctx, &list, `
+		SELECT quote_ident(schemaname) || '.' || quote_ident(sequencename) AS name, COALESCE(last_value, 0) AS last FROM pg_sequences
+		WHERE schemaname = 'public' AND data_type = 'bigint'::regtype AND (min_value <> $1 OR max_value <> $2)`, first, last); err != nil {
+		return translate(ctx, err)
+	}
+	for _, s := range list {
+		text := fmt.Sprintf(`ALTER SEQUENCE %s MINVALUE %d MAXVALUE %d`, s.Name, first, last)
+		switch {
+		case s.Last > last:
+			return fmt.Errorf("the sequence %s has made the id %d, which is of another cell: those of this one end at %d", s.Name, s.Last, last)
+		case s.Last < first && cell != nil:
+			text += fmt.Sprintf(` START %d RESTART`, first)
+		}
+		if err := aside(ctx, func() error { _, err := m.pool.ExecContext(ctx, text); return err }); err != nil {
+			return translate(ctx, err)
+		}
+	}
+	return nil
+}
+
+// fit makes a database that is a cell ready for the directory: what stays home may be missing, and whoever else writes there is refused.
+func (m *Migrator) fit(ctx context.Context) error {
+	var needed []string
+	if err := m.pool.SelectContext(ctx, &needed, `
+		SELECT k.relname || '.' || a.attname FROM pg_class k JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum > 0 AND a.attnotnull
+		WHERE k.relnamespace = 'public'::regnamespace`); err != nil {
+		return translate(ctx, err)
+	}
+	var tied bool // the kind of a second factor to its secret, which stays home
+	if err := m.pool.GetContext(ctx, &tied, `SELECT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'users'::regclass AND conname = 'users_totp_has_secret')`); err != nil {
+		return translate(ctx, err)
+	}
+	if tied {
+		if err := m.alter(ctx, `ALTER TABLE users DROP CONSTRAINT users_totp_has_secret`); err != nil {
+			return err
+		}
+	}
+	var guarded []string
+	if err := m.pool.SelectContext(ctx, &guarded, `SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'refused_in_cell'`); err != nil {
+		return translate(ctx, err)
+	}
+	for _, table := range slices.Concat(tablesIn(directory), tablesIn(homeOnly)) {
+		for _, column := range places[table].home {
+			if slices.Contains(needed, table+"."+column) {
+				if err := m.alter(ctx, fmt.Sprintf(`ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL`, table, pq.QuoteIdentifier(column))); err != nil {
+					return err
+				}
+			}
+		}
+		if slices.Contains(guarded, table) {
+			continue
+		}
+		if err := m.alter(ctx, fmt.Sprintf(`
+			CREATE TRIGGER refused_in_cell BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION refused_in_cell()`, table)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alter changes the schema in a transaction of its own, and waits for no lock for long.
+func (m *Migrator) alter(ctx context.Context, text string) error {
+	return aside(ctx, func() error { _, err := m.pool.ExecContext(ctx, text); return translate(ctx, err) })
+}

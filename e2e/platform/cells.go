@@ -1,0 +1,57 @@
+package platform
+
+import (
+	"errors"
+	"log/slog"
+	"testing"
+
+	"canopy/db"
+	"canopy/internal/config"
+	"canopy/internal/devstack"
+	"canopy/internal/devstack/devtest"
+)
+
+// Cells are a home with the demo data, and the cell of a region: each with a PostgreSQL of its own, Redis, documents and workers.
+type Cells struct {
+	Home, Cell *Platform
+	// HomeServer and CellServer are their PostgreSQL servers.
+	HomeServer, CellServer *devstack.Postgres
+}
+
+// StartCells starts both. change may alter the cell's settings first.
+func StartCells(t *testing.T, region string, change ...func(*config.Config)) *Cells {
+	t.Helper()
+	server := func() *devstack.Postgres {
+		p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
+			Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
+		}))
+		t.Cleanup(p.Remove)
+		return p
+	}
+	c := &Cells{HomeServer: server(), CellServer: server()}
+	devtest.Check(t, errors.Join(db.Migrate(t.Context(), c.HomeServer.URL()), fillDemo(t.Context(), t, c.HomeServer.URL())))
+	c.Home = Start(t, func(cfg *config.Config) { cfg.DatabaseURL = c.HomeServer.URL() })
+	on := func(url string, do func(*db.Migrator) error) {
+		t.Helper()
+		m := devtest.Must[*db.Migrator](t)(db.NewMigrator(t.Context(), url))
+		defer func() { _ = m.Close() }()
+		devtest.Check(t, do(m))
+	}
+	on(c.HomeServer.URL(), func(m *db.Migrator) error { return m.OpenCell(t.Context(), region, "http://cell.example", "") })
+	devtest.Check(t, c.Home.App.Store.LookForCells(t.Context())) // as its processes do every half minute
+	on(c.CellServer.URL(), func(m *db.Migrator) error {
+		return m.JoinHome(t.Context(), region, c.HomeServer.URL(), func(int, int) {})
+	})
+	c.Cell = Start(t, append([]func(*config.Config){func(cfg *config.Config) {
+		cfg.DatabaseURL, cfg.Region, cfg.HomeURL = c.CellServer.URL(), region, c.HomeServer.URL()
+		cfg.PublicURL = c.Home.App.Config.PublicURL // tokens are of one issuer
+	}}, change...)...)
+	c.Cell.Demo = c.Home.Demo
+	return c
+}
+
+// Settings are those of the cell's own processes, beside what they share with all.
+func (c *Cells) Settings() []string {
+	cfg := c.Cell.App.Config
+	return []string{"CANOPY_REGION=" + cfg.Region, "CANOPY_HOME_URL=" + cfg.HomeURL, "CANOPY_PUBLIC_URL=" + cfg.PublicURL.String()}
+}

@@ -1,0 +1,45 @@
+package app
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"canopy/internal/problem"
+)
+
+// TestWhenCellsRefuse: callers are refused while there may be revocations that the cell should know of, also by a process that has just started, and where the home went away
+// when the replica was late already; a home that does not answer is no reason, but where it is to be one.
+func TestWhenCellsRefuse(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	ago := func(s int) time.Time { return now.Add(-time.Duration(s) * time.Second) }
+	waits := func(s int) []asked { return []asked{{pulse: 7, at: ago(s)}} }
+	for name, c := range map[string]struct {
+		watch        *homeWatch
+		refuses, too bool // too: with strict
+	}{
+		"all is well":                       {&homeWatch{heard: ago(1), fresh: ago(1)}, false, false},
+		"a little late":                     {&homeWatch{heard: ago(1), fresh: ago(12), asked: waits(10)}, false, false},
+		"late":                              {&homeWatch{heard: ago(1), fresh: ago(42), asked: waits(40)}, true, true},
+		"late, and then the home went away": {&homeWatch{heard: ago(100), fresh: ago(150), asked: waits(140)}, true, true},
+		"the home went away with its last change":   {&homeWatch{heard: ago(100), fresh: ago(101), asked: waits(100)}, false, true},
+		"the home has just gone away":               {&homeWatch{heard: ago(10), fresh: ago(10)}, false, false},
+		"it is back, and its changes are under way": {&homeWatch{heard: ago(1), fresh: ago(3600), asked: waits(2)}, false, false},
+		"begun while the home is away":              {&homeWatch{}, false, true},
+		"begun, and nothing has arrived":            {&homeWatch{heard: ago(1), asked: waits(1)}, true, true},
+		"begun, and then the home went away":        {&homeWatch{heard: ago(50), asked: waits(51)}, true, true},
+	} {
+		for strict, want := range map[bool]bool{false: c.refuses, true: c.too} {
+			w := &homeWatch{heard: c.watch.heard, fresh: c.watch.fresh, asked: c.watch.asked, begun: ago(200), most: 30 * time.Second, strict: strict}
+			err := w.refuses()
+			if (err != nil) != want {
+				t.Errorf("%s, strict %t: %v", name, strict, err)
+			}
+			var p *problem.Error
+			if err != nil && (!errors.As(err, &p) || p.Status() != 503 || p.Reason != "late") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package resolvers
+
+import (
+	"context"
+	"slices"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/globalid"
+	"canopy/internal/rule"
+)
+
+// answersFor refuses what another cell has to answer: whatever the assistant and the builder do is of the caller's company, and lives in the cell of its region. In tenant
+// management a caller asks for other companies, too: there it is the company that is asked for.
+func (r *Resolver) answersFor(ctx context.Context, p *access.Principal, need *rule.Rule) error {
+	if slices.Contains(need.Apps, access.Tenant) || !need.OfData() {
+		return nil
+	}
+	return r.hasOf(ctx, p.RegionID)
+}
+
+// hasOf refuses what companies of a region have, where another cell has it.
+func (r *Resolver) hasOf(ctx context.Context, regionID int64) error {
+	if !r.Store.Elsewhere(regionID) {
+		return nil
+	}
+	return r.Store.Misdirected(ctx, regionID)
+}
+
+// holder gives the company of an optional argument, the caller's own when it is left out, as the one whose agents, destinations or secrets are asked for: those have to be here.
+func (r *Resolver) holder(ctx context.Context, c *caller, id *globalid.ID, field string) (*db.Customer, error) {
+	row, err := r.customer(ctx, c, id, field)
+	if err != nil {
+		return nil, err
+	}
+	return row, r.hasOf(ctx, row.RegionID)
+}
