@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Dw0_2m8-.js";import{i as t}from"./keys.gql-CPvOKa7c.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
