@@ -37,7 +37,11 @@ type httpTransport struct{}
 func (httpTransport) Supports(*http.Request) bool { return true }
 
 func isJSON(r *http.Request) bool {
-	mt, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	content := r.Header.Get("Content-Type")
+	if content == typeJSON {
+		return true
+	}
+	mt, params, err := mime.ParseMediaType(content)
 	charset := strings.ToLower(params["charset"])
 	return err == nil && mt == typeJSON && (charset == "" || charset == "utf-8")
 }

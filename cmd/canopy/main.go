@@ -8,12 +8,11 @@ import (
 	"os/signal"
 	"syscall"
 
-	"canopy/internal/extract"
+	_ "canopy/internal/extract/child" // a process that is to read a document goes no further than this
 	"canopy/internal/redisconn"
 )
 
 func main() {
-	extract.MainIfChild()
 	os.Exit(run(os.Args[1:]))
 }
 

@@ -18,7 +18,7 @@ import (
 	"canopy/internal/app"
 	"canopy/internal/config"
 	"canopy/internal/devstack/devtest"
-	"canopy/internal/extract"
+	_ "canopy/internal/extract/child" // these tests' binaries are the children of their platforms
 	"canopy/internal/redisconn"
 )
 
@@ -27,7 +27,6 @@ const runVariable = "CANOPY_TEST_RUN"
 
 // Main runs a package's tests. It is for TestMain.
 func Main(m *testing.M) {
-	extract.MainIfChild()
 	redisconn.LogTo(slog.New(slog.NewJSONHandler(os.Stderr, nil))) // as the program does
 	run := func() int { return test(m) }
 	if command := os.Getenv(runVariable); command != "" {

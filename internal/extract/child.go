@@ -16,8 +16,7 @@ import (
 const ChildCommand = "extract-child"
 
 // MainIfChild does a child's work and ends the process, if the process was started as a child;
-// otherwise it returns at once. A binary whose code uses a Runner calls it first thing in main, and
-// a test binary in TestMain.
+// otherwise it returns at once. A binary whose code uses a Runner imports package child, which calls it.
 func MainIfChild() {
 	if len(os.Args) < 2 || os.Args[1] != ChildCommand {
 		return

@@ -28,7 +28,7 @@ const (
 )
 
 // Runner reads documents in child processes of the own binary, each under limits. It is safe for
-// concurrent use. The binary must call MainIfChild, or dispatch ChildCommand to ChildMain.
+// concurrent use. The binary must import package child, or call MainIfChild or ChildMain by itself.
 type Runner struct {
 	limits   Limits
 	cacheDir string

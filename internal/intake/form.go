@@ -31,7 +31,11 @@ const (
 
 // IsForm tells whether a request's body is a form.
 func IsForm(r *http.Request) bool {
-	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	content := r.Header.Get("Content-Type")
+	if content == "application/json" { // as nearly all that is asked
+		return false
+	}
+	mediaType, _, err := mime.ParseMediaType(content)
 	return err == nil && mediaType == FormType
 }
 
