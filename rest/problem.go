@@ -34,7 +34,7 @@ type Problem struct {
 	Used      *int64  `json:"used,omitempty" example:"100" doc:"Of a 403 limit_reached: what there is already"`
 	Max       *int64  `json:"max,omitempty" example:"100" doc:"Of a 403 limit_reached and a 429 rate_limited: the most that there may be"`
 
-	Region string `json:"region,omitempty" example:"eu-central" doc:"Of a 421 elsewhere: the region whose cell has what was asked for; the home has it where none is named"`
+	Region string `json:"region,omitempty" example:"eu-central" doc:"Of a 421 elsewhere and a 503: the region whose cell has what was asked for; the home has it where none is named"`
 
 	headers http.Header
 }

@@ -62,6 +62,15 @@ func TestOneDoor(t *testing.T) {
 		t.Errorf("an upload by GraphQL: %s", a.Body)
 	}
 
+	// The link to an original has the home's address.
+	link := home.MustGQL(token, fmt.Sprintf(`{ context(id: "%d") { documents(first: 1) { nodes { originalUrl } } } }`, contextID), nil)
+	nodes := platform.Member(t, platform.Member(t, platform.Member(t, link, "context"), "documents"), "nodes").([]any)
+	if address := platform.Member(t, nodes[0], "originalUrl").(string); !strings.HasPrefix(address, home.URL) {
+		t.Errorf("the link leads to %s", address)
+	} else if a := home.Do("GET", strings.TrimPrefix(address, home.URL), "", nil); a.Status != 200 || !strings.Contains(string(a.Body), mark) {
+		t.Errorf("an original by its link: %d %.100s", a.Status, a.Body)
+	}
+
 	builder := home.Token(id, secret, "builder")
 	agent := home.Publish(builder, platform.Greeter)
 	run := home.Poll(builder, home.Start(builder, agent, map[string]any{"name": mark}))
