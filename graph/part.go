@@ -114,7 +114,9 @@ func made(object, alias, name string, arguments ...*ast.Argument) step {
 	return step{object, graphql.CollectedField{Field: &ast.Field{Alias: alias, Name: name, Arguments: arguments}}}
 }
 
-func argument(name string, value *ast.Value) *ast.Argument { return &ast.Argument{Name: name, Value: value} }
+func argument(name string, value *ast.Value) *ast.Argument {
+	return &ast.Argument{Name: name, Value: value}
+}
 
 // root is what is asked of the operation's own type.
 func (p *part) root() (set ast.SelectionSet) {
