@@ -11,7 +11,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"canopy/internal/access"
 	"canopy/internal/pgconn"
 	"canopy/internal/share"
 )
