@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"canopy/internal/access"
@@ -20,6 +21,8 @@ type AuditEvent struct {
 	ObjectID    int64           `db:"object_id"`
 	Details     json.RawMessage `db:"details"`
 	CreatedAt   time.Time       `db:"created_at"`
+	// ActorKind is what kind of actor it was, also where nobody is told who: one of ActorKinds. It follows from the others.
+	ActorKind string `db:"actor_kind"`
 
 	siblings
 }
@@ -27,7 +30,18 @@ type AuditEvent struct {
 // GlobalID is the node id of the event.
 func (e *AuditEvent) GlobalID() globalid.ID { return globalid.ID{Type: "AuditEvent", Int: e.ID} }
 
-var auditColumns = columns[AuditEvent]("e")
+// ActorKinds are those that there are.
+var ActorKinds = []string{"USER", "API_KEY", "DIRECTORY", "UNKNOWN", "PLATFORM"}
+
+// actorKind is what kind of actor has caused an audit event. What leads an order is told apart by ", ", so that is not in it.
+func actorKind(actor, client, action string) string {
+	return "audit_actor_kind(" + actor + "," + client + "," + action + ")"
+}
+
+// kindOfActor is that of the event e, as indexes have it.
+var kindOfActor = actorKind("e.actor_user_id", "e.client_id", "e.action")
+
+var auditColumns = strings.Replace(columns[AuditEvent]("e"), "e.actor_kind", kindOfActor+" AS actor_kind", 1)
 
 var (
 	qWithin = prepare(`

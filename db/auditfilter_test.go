@@ -62,7 +62,9 @@ func TestAuditPlans(t *testing.T) {
 	filters := map[string]db.Where{
 		"all": {}, "action": where(is("action", "role.updated")), "no such action": where(is("action", "role.deleted")),
 		"object": where(is("objectType", "Run"), is("objectId", 4711)), "object alone": where(is("objectId", 4711)), "type": where(is("objectType", "Run")),
-		"actor": where(is("actorId", user.ID)), "customer": where(is("customerId", quiet.ID)), "ids": where(is("ids", "{1,4711,200000}")),
+		"actor": where(is("actorId", user.ID)), "few of a kind": where(is("actorKind", "USER")), "most are of a kind": where(is("actorKind", "PLATFORM")), "none of a kind": where(is("actorKind", "API_KEY")),
+		"kind in a company": where(is("customerId", busy.ID), is("actorKind", "USER")), "kind and action": where(is("actorKind", "PLATFORM"), is("action", "role.updated")),
+		"kind between": where(is("actorKind", "PLATFORM"), since(.5), until(.4999)), "customer": where(is("customerId", quiet.ID)), "ids": where(is("ids", "{1,4711,200000}")),
 		"since": where(since(.1)), "until": where(until(.9)), "between": where(since(.5), until(.4999)),
 		"all told": where(is("action", "run.started"), is("objectType", "Run"), since(.9), until(.1)),
 		"twice":    {Terms: []db.Term{since(.9), until(.1)}, Or: []db.Where{where(since(.3), until(.2))}},
@@ -95,26 +97,47 @@ func TestAuditFilter(t *testing.T) {
 	s := openStore(t)
 	root, child, user := tree(t, s)
 	var told []db.NewAudit
+	var kinds []string
 	for i := range 60 {
 		e := db.AuditEvent{CustomerID: []int64{root.ID, child.ID}[i%2], Action: []string{"a.b", "c.d", "e.f"}[i%3], ObjectType: "X", ObjectID: int64(i % 5), Details: json.RawMessage("{}")}
+		kind := "PLATFORM"
 		if i%4 == 0 {
-			e.ActorUserID = &user.ID
+			e.ActorUserID, kind = &user.ID, "USER"
 		}
-		told = append(told, db.NewAudit{AuditEvent: e})
+		switch i % 20 {
+		case 4:
+			e.ClientID, kind = "cnpyid_4", "API_KEY"
+		case 8:
+			e.ClientID, kind = "scim:8", "DIRECTORY"
+		case 9:
+			e.ClientID, kind = "cnpyid_9", "API_KEY" // whose user is gone
+		case 11:
+			e.Action, kind = []string{"user.signInFailed", "user.resetRequested", "identityProvider.signInFailed"}[i/20], "UNKNOWN"
+		case 12:
+			e.Action = "user.signInFailed" // by whom is known
+		}
+		told, kinds = append(told, db.NewAudit{AuditEvent: e}), append(kinds, kind)
 	}
-	if written, due, err := s.Tell(t.Context(), told, nil); err != nil || len(written) != 60 || due != nil {
+	written, due, err := s.Tell(t.Context(), told, nil)
+	if err != nil || len(written) != 60 || due != nil {
 		t.Fatal(written, due, err)
 	}
 	all := devtest.Must[[]*db.AuditEvent](t)(s.FindAuditEvents(t.Context(), root.Lineage.Subtree(), db.NewAsk(db.Where{}, "CREATED_AT", paging.NewPage(100, paging.Cursor{}))))
 	if len(all) != 60 || !slices.IsSortedFunc(all, func(a, b *db.AuditEvent) int { return int(a.ID - b.ID) }) {
 		t.Fatalf("%d events", len(all))
 	}
+	for i, e := range all {
+		if e.ActorKind != kinds[i] || written[i].ActorKind != kinds[i] || !slices.Contains(db.ActorKinds, kinds[i]) {
+			t.Errorf("event %d is by %s, as written by %s, want %s", i, e.ActorKind, written[i].ActorKind, kinds[i])
+		}
+	}
 	cut := all[30].CreatedAt
 	is := func(member string, value any) db.Term { return db.Term{Member: member, Value: fmt.Sprint(value)} }
-	for name, c := range map[string]struct {
+	type trial struct {
 		filter db.Where
 		fits   func(*db.AuditEvent) bool
-	}{
+	}
+	trials := map[string]trial{
 		"all":    {db.Where{}, func(*db.AuditEvent) bool { return true }},
 		"action": {where(is("action", "c.d")), func(e *db.AuditEvent) bool { return e.Action == "c.d" }},
 		"object": {where(is("objectId", 3), is("objectType", "X")), func(e *db.AuditEvent) bool { return e.ObjectID == 3 }},
@@ -138,8 +161,15 @@ func TestAuditFilter(t *testing.T) {
 				return e.Action == "a.b" && (e.ObjectID == 1 || e.ActorUserID != nil && (e.ObjectID == 2 || e.ObjectID == 3))
 			},
 		},
-		"customer": {where(is("customerId", child.ID)), func(e *db.AuditEvent) bool { return e.CustomerID == child.ID }},
-	} {
+		"customer":        {where(is("customerId", child.ID)), func(e *db.AuditEvent) bool { return e.CustomerID == child.ID }},
+		"kind and type":   {where(is("actorKind", "USER"), is("objectType", "X")), func(e *db.AuditEvent) bool { return e.ActorKind == "USER" }},
+		"kind and action": {where(is("actorKind", "PLATFORM"), is("action", "a.b")), func(e *db.AuditEvent) bool { return e.ActorKind == "PLATFORM" && e.Action == "a.b" }},
+		"or of kinds":     {db.Where{Or: []db.Where{where(is("actorKind", "USER")), where(is("actorKind", "DIRECTORY"))}}, func(e *db.AuditEvent) bool { return e.ActorKind == "USER" || e.ActorKind == "DIRECTORY" }},
+	}
+	for _, kind := range db.ActorKinds {
+		trials[kind] = trial{where(is("actorKind", kind)), func(e *db.AuditEvent) bool { return e.ActorKind == kind }}
+	}
+	for name, c := range trials {
 		for scope, top := range map[string]*db.Customer{"root": root, "child": child} {
 			t.Run(name+"/"+scope, func(t *testing.T) {
 				var want, got []int64

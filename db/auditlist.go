@@ -15,6 +15,7 @@ var AuditEvents = &List{
 		"objectType":   `e.object_type = ?::text`,
 		"objectId":     `e.object_id = ?::bigint`,
 		"actorId":      `e.actor_user_id = ?::bigint`,
+		"actorKind":    kindOfActor + ` = ?::text`,
 		"customerId":   `e.customer_id = ?::bigint`,
 		"createdSince": `e.created_at >= ?::timestamptz`,
 		"createdUntil": `e.created_at < ?::timestamptz`,
@@ -39,6 +40,12 @@ var eventsOfType = func(l logged) logged {
 	return l
 }(loggedEvents)
 
+// eventsOfKind are found by the kind of their actor.
+var eventsOfKind = func(l logged) logged {
+	l.kind, l.kindMember = kindOfActor, "actorKind"
+	return l
+}(loggedEvents)
+
 // eventsWithin are the ways to the events of a scope, whose bounds are $1 and $2. What is named, an object or a user, is few
 // rows, of which those in the scope are kept.
 func eventsWithin(scope access.Scope) ways {
@@ -56,12 +63,16 @@ func eventsWithin(scope access.Scope) ways {
 				return []way{loggedEvents.spanned(st, st.led(w, "e.actor_user_id", st.value(t, "bigint"), "e.created_at"), terms)}
 			}
 		}
+		_, named := value(terms, "action")
 		is, given := value(terms, "objectType")
 		if !given {
+			if _, kind := value(terms, "actorKind"); kind && !named {
+				return eventsOfKind.within(st, scope, terms)
+			}
 			return loggedEvents.within(st, scope, terms)
 		}
 		events := eventsOfType
-		if _, named := value(terms, "action"); named { // which fewer have
+		if named { // which fewer have
 			events = loggedEvents
 		} else if !inLimb(scope) {
 			return events.within(st, scope, terms)

@@ -95,7 +95,7 @@ var (
 	// What a delivery of the audit log carried stands among its events, for who may read them.
 	qExportDeliveries = exportByTime("webhook_deliveries", "customer_id", `'id', t.id, 'customerId', t.customer_id, 'destinationId', t.destination_id, 'eventId', t.event_id,
 		'type', t.type, 'status', t.status, 'attempts', t.attempts, 'payload', CASE WHEN NOT `+ofAudit("t.type")+` THEN convert_from(t.payload, 'UTF8') END, 'error', t.error, 'createdAt', t.created_at, 'completedAt', t.completed_at`)
-	qExportAuditEvents = exportByTime("audit_events", "customer_id", `'id', t.id, 'customerId', t.customer_id, 'clientId', t.client_id, 'action', t.action,
+	qExportAuditEvents = exportByTime("audit_events", "customer_id", `'id', t.id, 'customerId', t.customer_id, 'actorKind', `+actorKind("t.actor_user_id", "t.client_id", "t.action")+`, 'clientId', t.client_id, 'action', t.action,
 		'objectType', t.object_type, 'objectId', t.object_id, 'details', t.details, 'createdAt', t.created_at`)
 	qExportContexts = exportBy("contexts", "account_id", "id", " AND share_state = 1 AND removed_at IS NULL", `'id', t.id, 'accountId', t.account_id, 'userId', t.user_id, 'name', t.name, 'description', t.description,
 		'caption', t.caption, 'toolsJson', t.tools_json, 'starterPrompts', t.starter_prompts, 'icon', t.icon, 'embeddingModel', t.embedding_model, 'maxSize', t.max_size,

@@ -47,12 +47,12 @@ var memberValues = map[string]string{
 	"userId": "7", "accountId": "5", "roleId": "2", "applicationId": "1", "disabled": "true", "maxRelevance": "0.2", "shareState": "1", "contextId": "5",
 	"status": "failed", "format": "txt", "enabled": "true", "runnable": "true", "agentId": "5", "destinationId": "5", "eventId": "e299", "type": "run.finished",
 	"attributes": `exists($."lang" ? (@ == "de"))`, "search": "company 29", "near": "0 compny 299", "begins": "company 29",
-	"action": "run.started", "objectType": "Run", "objectId": "5", "actorId": "5",
+	"action": "run.started", "objectType": "Run", "objectId": "5", "actorId": "5", "actorKind": "USER",
 }
 
 // otherValues are what no row has, also where PostgreSQL knows one value alone, which all have; and a level that very many companies have, which all
 // stand at one end of each order.
-var otherValues = map[string][]string{"regionId": {"2"}, "level": {"60", "4"}, "createdSince": {"2100-01-01"}, "createdUntil": {"2000-01-01"}}
+var otherValues = map[string][]string{"regionId": {"2"}, "level": {"60", "4"}, "createdSince": {"2100-01-01"}, "createdUntil": {"2000-01-01"}, "actorKind": {"API_KEY"}}
 
 // ofHung are the members that lists which hang from rows are tried with: what hangs from rows is found by these alone. Below a company with more than 2,000 of them
 // all companies are walked for the others.

@@ -36,6 +36,7 @@ type NewEvent struct {
 type WrittenAudit struct {
 	ID        int64
 	CreatedAt time.Time
+	ActorKind string
 	Wanted    bool
 }
 
@@ -100,7 +101,7 @@ var makingTold = ` FROM ` + dueTable + `CROSS JOIN (SELECT *, row_number() OVER 
 var ErrMoreToTell = errors.New("more is to be told")
 
 // toldColumns are those of told: of the audit events a that were written, of what they tell t, and of the destinations e with something to deliver.
-var toldColumns = ` a.id AS told_id, a.created_at AS told_at, ` + wanted("t") + ` AS wanted, e.destinations, e.branches `
+var toldColumns = ` a.id AS told_id, a.created_at AS told_at, ` + actorKind("NULLIF(t.actor, 0)", "t.client_id", "t.action") + ` AS actor_kind, ` + wanted("t") + ` AS wanted, e.destinations, e.branches `
 
 var (
 	dueTable = `(SELECT array_agg(d.id) AS destinations, array_agg(` + branchOfLineage("c.lineage") + `) AS branches
@@ -126,6 +127,7 @@ var qTell = prepare(`WITH ` + telling(1, "true") + `
 type told struct {
 	ID           *int64        `db:"told_id"`
 	At           *time.Time    `db:"told_at"`
+	ActorKind    string        `db:"actor_kind"`
 	Wanted       bool          `db:"wanted"`
 	Destinations pq.Int64Array `db:"destinations"`
 	Branches     pq.Int64Array `db:"branches"`
@@ -139,7 +141,7 @@ func (t *told) due() (list []Destined) {
 }
 
 func (t *told) audit() WrittenAudit {
-	return WrittenAudit{ID: *t.ID, CreatedAt: *t.At, Wanted: t.Wanted}
+	return WrittenAudit{ID: *t.ID, CreatedAt: *t.At, ActorKind: t.ActorKind, Wanted: t.Wanted}
 }
 
 // Tell writes audit events down, and one delivery of each event for each destination that wants it. It gives the audit

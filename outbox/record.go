@@ -8,6 +8,7 @@ import (
 	"canopy/db"
 	"canopy/internal/audit"
 	"canopy/internal/bus"
+	"canopy/internal/enum"
 	"canopy/internal/webhook"
 )
 
@@ -105,7 +106,7 @@ func (r *Record) WriteBy(ctx context.Context, tx *db.Store,
 // audited adds the event that tells webhooks of an audit event.
 func (r *Record) audited(ctx context.Context, tx *db.Store, e db.AuditEvent, w db.WrittenAudit) error {
 	told := webhook.Audited{
-		AuditEventID: w.ID, Action: e.Action, ObjectType: e.ObjectType, ObjectID: e.ObjectID, CustomerID: e.CustomerID,
+		AuditEventID: w.ID, Action: e.Action, ObjectType: e.ObjectType, ObjectID: e.ObjectID, CustomerID: e.CustomerID, ActorKind: enum.LowerCamel(w.ActorKind),
 		ClientID: unlessEmpty(e.ClientID), Details: e.Details, CreatedAt: w.CreatedAt.UTC().Truncate(time.Millisecond),
 	}
 	if e.ActorUserID != nil {

@@ -67,7 +67,7 @@ func (e AuditEventEdges) ClientID(_ context.Context, obj *db.AuditEvent) (*strin
 	return &obj.ClientID, nil
 }
 
-// Actor is who made the change; nil for the platform itself, and beyond the caller's reach.
+// Actor is who made the change; nil for the platform itself, for who has not shown to be anybody, and beyond the caller's reach.
 func (e AuditEventEdges) Actor(ctx context.Context, obj *db.AuditEvent) (*db.User, error) {
 	if obj.ActorUserID == nil {
 		return nil, nil

@@ -19,6 +19,7 @@ type AuditEventFilter struct {
 	Action, ObjectType         *string
 	ObjectID                   *globalid.ID
 	ActorID                    *globalid.ID `of:"User" reach:"actor"`
+	ActorKind                  *string
 	CustomerID                 *globalid.ID `of:"Customer" reach:"company"`
 	CreatedSince, CreatedUntil *time.Time
 	Or                         []*AuditEventFilter

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/db"
+	"canopy/internal/enum"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/rule"
@@ -19,7 +20,8 @@ import (
 type AuditEvent struct {
 	ID         int64           `json:"id"`
 	CustomerID int64           `json:"customerId" doc:"The company that the change is about"`
-	ActorID    *int64          `json:"actorId" doc:"Who made the change; null for the platform itself, and beyond the caller's reach"`
+	ActorKind  string          `json:"actorKind" enum:"user,apiKey,directory,unknown,platform" doc:"What kind of actor made the change, also where actorId is null: beside user, apiKey and directory that is somebody beyond the caller's reach, as of a company above. A directory changes people by SCIM; unknown is who was refused at the sign-in, or asked for a new password; platform is the platform itself, or its operator from the shell"`
+	ActorID    *int64          `json:"actorId" doc:"Who made the change; null for the platform itself, for who has not shown to be anybody, and beyond the caller's reach"`
 	ClientID   *string         `json:"clientId" doc:"The API key that was used; null for a person's login, and for the platform itself"`
 	Action     string          `json:"action" example:"customer.updated"`
 	ObjectType string          `json:"objectType" example:"Customer"`
@@ -48,6 +50,7 @@ type AuditFilter struct {
 	ObjectType   string    `query:"objectType" doc:"Only those of objects of this type"`
 	ObjectID     int64     `query:"objectId" doc:"Only those of the object of this id"`
 	ActorID      int64     `query:"actorId" doc:"Only what this user has done, who is or was there: within reach, or a former member of a company within reach"`
+	ActorKind    string    `query:"actorKind" enum:"user,apiKey,directory,unknown,platform" doc:"Only those of this kind of actor, within reach or beyond"`
 	CustomerID   int64     `query:"customerId" doc:"Only those of this company, without those below it unless subtree says so"`
 	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
 	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
@@ -56,6 +59,10 @@ type AuditFilter struct {
 // Resolve tells what was given from what was left out.
 func (q *AuditQuery) Resolve(hc huma.Context) []error {
 	q.filter = filterGiven[resolvers.AuditEventFilter](hc, &q.AuditFilter)
+	if q.filter.ActorKind != nil {
+		kind := enum.UpperCase(q.ActorKind)
+		q.filter.ActorKind = &kind
+	}
 	if q.Subtree {
 		q.customer, q.filter.CustomerID = q.filter.CustomerID, nil
 	}
@@ -90,7 +97,7 @@ func (a *api) auditEvent(ctx context.Context, e *db.AuditEvent) (AuditEvent, err
 // AuditEventOf shows an event. actor is who made the change, as far as the reader may know.
 func AuditEventOf(e *db.AuditEvent, actor *int64) AuditEvent {
 	shown := AuditEvent{
-		ID: e.ID, CustomerID: e.CustomerID, ActorID: actor, Action: e.Action, ObjectType: e.ObjectType, ObjectID: e.ObjectID, Details: e.Details, CreatedAt: e.CreatedAt.UTC(),
+		ID: e.ID, CustomerID: e.CustomerID, ActorKind: enum.LowerCamel(e.ActorKind), ActorID: actor, Action: e.Action, ObjectType: e.ObjectType, ObjectID: e.ObjectID, Details: e.Details, CreatedAt: e.CreatedAt.UTC(),
 	}
 	if e.ClientID != "" {
 		shown.ClientID = &e.ClientID

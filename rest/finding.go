@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/db"
+	"canopy/internal/enum"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/rule"
@@ -27,39 +28,12 @@ func (q *OrderQuery) order() []*resolvers.Order {
 	by := make([]*resolvers.Order, len(q.OrderBy))
 	for i, text := range q.OrderBy {
 		field, down := strings.CutPrefix(text, "-")
-		by[i] = &resolvers.Order{Field: upperCase(field)}
+		by[i] = &resolvers.Order{Field: enum.UpperCase(field)}
 		if down {
 			by[i].Direction = "DESC"
 		}
 	}
 	return by
-}
-
-// upperCase writes a name in lower camel case as one of an enum: createdAt is CREATED_AT. What is no such name becomes none.
-func upperCase(name string) string {
-	var b strings.Builder
-	for _, r := range name {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			b.WriteByte('_')
-			b.WriteRune(r)
-		case r >= 'a' && r <= 'z':
-			b.WriteRune(r - 'a' + 'A')
-		default:
-			return ""
-		}
-	}
-	return b.String()
-}
-
-// lowerCamel writes an enum's value as REST does: CREATED_AT is createdAt.
-func lowerCamel(value string) string {
-	first, others, _ := strings.Cut(value, "_")
-	name := strings.ToLower(first)
-	for part := range strings.FieldsFuncSeq(others, func(r rune) bool { return r == '_' }) {
-		name += part[:1] + strings.ToLower(part[1:])
-	}
-	return name
 }
 
 // offerOrders documents what orderBy takes, and has nothing else let through. An operation that takes an order and does not say of
@@ -80,7 +54,7 @@ func (o operation) offerOrders(doc *huma.OpenAPI) {
 		return
 	}
 	for _, f := range o.orders.Fields() {
-		fields.Enum = append(fields.Enum, lowerCamel(f), "-"+lowerCamel(f))
+		fields.Enum = append(fields.Enum, enum.LowerCamel(f), "-"+enum.LowerCamel(f))
 	}
 	fields.PrecomputeMessages()
 }

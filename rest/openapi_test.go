@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/internal/devstack/npmtest"
+	"canopy/internal/enum"
 	"canopy/internal/intake"
 	"canopy/resolvers"
 )
@@ -216,7 +217,7 @@ func TestOrdersAreDocumented(t *testing.T) {
 				}
 				for _, name := range p.Schema.Items.Enum {
 					field := strings.TrimPrefix(name.(string), "-")
-					if lowerCamel(upperCase(field)) != field {
+					if enum.LowerCamel(enum.UpperCase(field)) != field {
 						t.Errorf("%s: %s is no name as REST writes them", op.OperationID, name)
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"canopy/db"
+	"canopy/internal/enum"
 	"canopy/internal/rule"
 	"canopy/resolvers"
 )
@@ -60,7 +61,7 @@ func (a *api) registerSearch() {
 	}, func(ctx context.Context, in *SearchQuery) (*one[[]searchResult], error) {
 		var types []string
 		for _, t := range in.Types {
-			types = append(types, upperCase(t))
+			types = append(types, enum.UpperCase(t))
 		}
 		rows, err := a.queries().Search(ctx, in.Text, types, &in.First)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"canopy/clients/go/schema"
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/enum"
 	"canopy/rest"
 )
 
@@ -75,20 +76,20 @@ func eventLines(out io.Writer) func(rest.AuditEvent) error {
 // eventTable writes each event as a row for people, whose columns are of one width as nobody knows what follows.
 func eventTable(out io.Writer) func(rest.AuditEvent) error {
 	row := func(cells ...any) error {
-		_, err := fmt.Fprintf(out, "%-20s   %-8v   %-8v   %-32s   %v\n", cells...)
+		_, err := fmt.Fprintf(out, "%-20s   %-8v   %-20v   %-32s   %v\n", cells...)
 		return err
 	}
 	headed := false
 	return func(e rest.AuditEvent) error {
 		if !headed {
 			headed = true
-			if err := row("TIME", "COMPANY", "USER", "ACTION", "OBJECT"); err != nil {
+			if err := row("TIME", "COMPANY", "BY", "ACTION", "OBJECT"); err != nil {
 				return err
 			}
 		}
-		actor := "-"
+		actor := printable(e.ActorKind)
 		if e.ActorID != nil {
-			actor = strconv.FormatInt(*e.ActorID, 10)
+			actor += " " + strconv.FormatInt(*e.ActorID, 10)
 		}
 		return row(e.CreatedAt.UTC().Format(time.RFC3339), e.CustomerID, actor, printable(e.Action), fmt.Sprintf("%s %d", printable(e.ObjectType), e.ObjectID))
 	}
@@ -131,7 +132,7 @@ func auditEvents(ctx context.Context, c *canopy.Client, customer int64, from, to
 	}
 	type page struct{ AuditEvents schema.AuditEventConnection }
 	return canopy.Each(ctx, c, `query($customer: ID, $filter: AuditEventFilter, $after: String) { auditEvents(customerId: $customer, filter: $filter, orderBy: [{field: ID, direction: ASC}], first: 200, after: $after) {
-		nodes { databaseId action objectType objectId details createdAt clientId actor { databaseId } customer { databaseId } } pageInfo { hasNextPage endCursor } } }`,
+		nodes { databaseId action objectType objectId details createdAt clientId actorKind actor { databaseId } customer { databaseId } } pageInfo { hasNextPage endCursor } } }`,
 		variables, func(data *page) ([]*schema.AuditEvent, *schema.PageInfo) {
 			return data.AuditEvents.Nodes, data.AuditEvents.PageInfo
 		})
@@ -140,7 +141,7 @@ func auditEvents(ctx context.Context, c *canopy.Client, customer int64, from, to
 // toldEvent has the members of GET /v1/audit.
 func toldEvent(e *schema.AuditEvent) rest.AuditEvent {
 	told := rest.AuditEvent{
-		ID: int64(e.DatabaseID), CustomerID: int64(e.Customer.DatabaseID), ClientID: e.ClientID, Action: e.Action,
+		ID: int64(e.DatabaseID), CustomerID: int64(e.Customer.DatabaseID), ActorKind: enum.LowerCamel(string(e.ActorKind)), ClientID: e.ClientID, Action: e.Action,
 		ObjectType: e.ObjectType, ObjectID: int64(e.ObjectID), Details: e.Details, CreatedAt: e.CreatedAt.UTC(),
 	}
 	if e.Actor != nil {

@@ -143,7 +143,7 @@ func TestAuditExportOfAPlatform(t *testing.T) {
 		t.Errorf("--json: %.300s", told)
 	}
 	table := strings.Split(s.must("", append(ofAlpine, "--format", "table")...), "\n")
-	if len(table) != strings.Count(direct, "\n")+2 || !slices.Equal(strings.Fields(table[0]), []string{"TIME", "COMPANY", "USER", "ACTION", "OBJECT"}) ||
+	if len(table) != strings.Count(direct, "\n")+2 || !slices.Equal(strings.Fields(table[0]), []string{"TIME", "COMPANY", "BY", "ACTION", "OBJECT"}) ||
 		!strings.HasPrefix(table[1], "2026-01-02T00:00:00Z") || !strings.Contains(table[1], "   customer.updated ") {
 		t.Errorf("as a table: %.300q", table)
 	}

@@ -105,6 +105,11 @@ test("the log by who, what, to what, when and whether it failed: and all of it i
   await page.goto(address);
   await rows.filter({ hasText: "user.signInFailed" }).waitFor();
   assert.equal(await rows.count(), 1);
+  await page.getByLabel("Done by").selectOption("A person");
+  await page.getByRole("heading", { name: "Nothing was done that fits" }).waitFor();
+  assert.match(page.url(), /kind=USER/);
+  await page.getByLabel("Done by").selectOption("Somebody unknown");
+  await rows.filter({ hasText: "user.signInFailed" }).waitFor();
   await page.getByLabel("From").fill("2020-01-01T00:00");
   await page.getByLabel("Until").fill("2020-01-02T00:00");
   await page.getByRole("heading", { name: "Nothing was done that fits" }).waitFor();

@@ -48,6 +48,9 @@ func TestAuditFilters(t *testing.T) {
 		{"objectType=Billing", map[string]any{"objectType": "Billing"}},
 		{"objectType=Customer&objectId=" + platform.Decimal(hydro), map[string]any{"objectType": "Customer", "objectId": hydro}},
 		{"actorId=" + platform.Decimal(user), map[string]any{"actorId": user}},
+		{"actorKind=apiKey", map[string]any{"actorKind": "API_KEY"}},
+		{"actorKind=platform", map[string]any{"actorKind": "PLATFORM"}},
+		{"actorKind=apiKey&objectType=Billing", map[string]any{"actorKind": "API_KEY", "objectType": "Billing"}},
 		{"customerId=" + platform.Decimal(alpine), map[string]any{"customerId": alpine}},
 		{"createdSince=" + url.QueryEscape(middle["createdAt"].(string)), map[string]any{"createdSince": middle["createdAt"]}},
 		{"createdUntil=" + url.QueryEscape(middle["createdAt"].(string)), map[string]any{"createdUntil": middle["createdAt"]}},
@@ -105,7 +108,7 @@ func TestAuditFilters(t *testing.T) {
 		s.T = t
 		for query, status := range map[string]int{
 			"customerId=" + platform.Decimal(coral): 403, "customerId=" + platform.Decimal(coral) + "&subtree=true": 403, "subtree=x": 400, "actorId=" + platform.Decimal(s.UserID(platform.DemoAdmin)): 403, "actorId=999999": 403,
-			"action=customer": 400, "createdSince=yesterday": 400, "ids=x": 400, "orderBy=name": 400, "after=xyz": 400,
+			"action=customer": 400, "actorKind=above": 400, "actorKind=API_KEY": 400, "createdSince=yesterday": 400, "ids=x": 400, "orderBy=name": 400, "after=xyz": 400,
 		} {
 			name, _, _ := strings.Cut(query, "=")
 			if a := s.Do("GET", "/v1/audit?"+query, greta, nil); a.Status != status || status == 400 && !strings.Contains(string(a.Body), name) {
@@ -127,7 +130,7 @@ func TestAuditFilters(t *testing.T) {
 		for i := range many {
 			many[i] = map[string]any{"actorId": 1 << 40}
 		}
-		for _, f := range []map[string]any{deep, {"or": wide}, {"or": []any{map[string]any{"or": many[:20]}, many[20]}}, {"ids": make([]int, 201)}, {"action": "x"}} {
+		for _, f := range []map[string]any{deep, {"or": wide}, {"or": []any{map[string]any{"or": many[:20]}, many[20]}}, {"ids": make([]int, 201)}, {"action": "x"}, {"actorKind": "apiKey"}} {
 			s.Refused(t, "BAD_REQUEST", greta, `query($f: AuditEventFilter) { auditEvents(filter: $f) { totalCount } }`, map[string]any{"f": f})
 		}
 	})

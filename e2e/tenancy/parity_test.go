@@ -432,11 +432,12 @@ func (d *doors) compareUsage(t *testing.T, token string, customer int64) {
 // compareAudit compares the audit events of a company.
 func (d *doors) compareAudit(t *testing.T, token string, customer int64) {
 	shown := platform.Member(t, d.MustGQL(token, `query($c: ID) { auditEvents(filter: {customerId: $c}) { nodes {
-		id: databaseId action objectType objectId details clientId createdAt actor { databaseId } customer { databaseId } } } }`,
+		id: databaseId action objectType objectId details clientId createdAt actorKind actor { databaseId } customer { databaseId } } } }`,
 		map[string]any{"c": customer}), "auditEvents.nodes").([]any)
 	for _, e := range shown {
 		e := e.(map[string]any)
 		e["actorId"], e["customerId"] = nil, platform.Member(t, e, "customer.databaseId")
+		e["actorKind"] = map[any]string{"USER": "user", "API_KEY": "apiKey", "PLATFORM": "platform"}[e["actorKind"]]
 		if e["actor"] != nil {
 			e["actorId"] = platform.Member(t, e, "actor.databaseId")
 		}

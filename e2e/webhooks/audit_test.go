@@ -53,6 +53,7 @@ func TestAuditEventsAreDelivered(t *testing.T) {
 			Category string `json:"event_category"`
 			Data     struct {
 				Action, ObjectType, ClientID string
+				ActorKind                    string
 				AuditEventID, CustomerID     int64
 				ActorID                      *int64
 				Details                      map[string]map[string]any
@@ -63,6 +64,9 @@ func TestAuditEventsAreDelivered(t *testing.T) {
 		}
 		if n := s.Number(`SELECT count(*) FROM audit_events WHERE id = $1 AND action = $2 AND customer_id = $3`, e.Data.AuditEventID, e.Data.Action, alpine); n != 1 {
 			t.Errorf("%s tells of no event of the log", x.Body)
+		}
+		if e.Data.ActorKind != "apiKey" { // of above and of its own alike
+			t.Errorf("by which kind of actor: %s", x.Body)
 		}
 		switch above := x.Typ == "audit.customer.updated"; {
 		case above != (e.Data.ActorID == nil):

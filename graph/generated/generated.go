@@ -118,6 +118,7 @@ type ApiKeyResolver interface {
 }
 type AuditEventResolver interface {
 	ClientID(ctx context.Context, obj *db.AuditEvent) (*string, error)
+
 	Actor(ctx context.Context, obj *db.AuditEvent) (*db.User, error)
 	Customer(ctx context.Context, obj *db.AuditEvent) (*db.Customer, error)
 }
@@ -1572,10 +1573,26 @@ type AuditEvent implements Node {
   createdAt: DateTime!
   "API key that was used; null for a person's login and for the platform itself."
   clientId: String
-  "Who did it; null for the platform itself, and beyond the caller's reach."
+  "What kind of actor did it, also where ` + "`" + `actor` + "`" + ` is null: beside ` + "`" + `USER` + "`" + `, ` + "`" + `API_KEY` + "`" + ` and ` + "`" + `DIRECTORY` + "`" + ` that is somebody beyond the caller's reach, as of a company above."
+  actorKind: AuditActorKind!
+  "Who did it; null for the platform itself, for who has not shown to be anybody, and beyond the caller's reach."
   actor: User
   "The company that the change is about."
   customer: Customer!
+}
+
+"What kind of actor has done something."
+enum AuditActorKind {
+  "A person, by a login or by the link of a mail."
+  USER
+  "An API key, for the person whom it acts as."
+  API_KEY
+  "A company's directory, by SCIM, for the person who made its token."
+  DIRECTORY
+  "Somebody who has not shown to be anybody: who was refused at the sign-in, or asked for a new password."
+  UNKNOWN
+  "The platform itself, or its operator from the shell."
+  PLATFORM
 }
 
 "An action of audit events."
@@ -1598,6 +1615,8 @@ input AuditEventFilter {
   objectId: ID
   "Who did it, a user who is or was there: within reach, or a former member of a company within reach."
   actorId: ID
+  "What kind of actor did it, within the caller's reach or beyond."
+  actorKind: AuditActorKind
   "The company, without those below it."
   customerId: ID
   "From this moment on."
@@ -10085,6 +10104,10 @@ func (ec *executionContext) _AuditEvent_clientId(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_AuditEvent_clientId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuditEvent", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEvent_actorKind(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
+	return ec.marshalNAuditActorKind2string(ctx, field.Selections, obj.ActorKind)
 }
 
 func (ec *executionContext) _AuditEvent_actor(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
@@ -23915,7 +23938,7 @@ func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "action", "objectType", "objectId", "actorId", "customerId", "createdSince", "createdUntil", "or"}
+	fieldsInOrder := [...]string{"ids", "action", "objectType", "objectId", "actorId", "actorKind", "customerId", "createdSince", "createdUntil", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23957,6 +23980,13 @@ func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, 
 				return it, err
 			}
 			it.ActorID = data
+		case "actorKind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("actorKind"))
+			data, err := ec.unmarshalOAuditActorKind2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ActorKind = data
 		case "customerId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
 			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
@@ -30006,7 +30036,7 @@ func (ec *executionContext) _AuditAction(ctx context.Context, sel ast.SelectionS
 var auditEventImplementors = []string{"AuditEvent", "Node"}
 
 // plainFieldsOfAuditEvent are read from the object alone, and can't fail.
-var plainFieldsOfAuditEvent = map[string]bool{"action": true, "createdAt": true, "databaseId": true, "details": true, "id": true, "objectId": true, "objectType": true}
+var plainFieldsOfAuditEvent = map[string]bool{"action": true, "actorKind": true, "createdAt": true, "databaseId": true, "details": true, "id": true, "objectId": true, "objectType": true}
 
 func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSet, obj *db.AuditEvent) graphql.Marshaler {
 	shape := ec.shapes.Of(ec.OperationContext, sel, auditEventImplementors)
@@ -30058,6 +30088,11 @@ func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSe
 		case "clientId":
 			out.Values[i] = ec._AuditEvent_clientId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "actorKind":
+			out.Values[i] = ec._AuditEvent_actorKind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "actor":
@@ -39279,6 +39314,22 @@ func (ec *executionContext) marshalNAuditAction2ᚖcanopyᚋresolversᚐAuditAct
 	return ec._AuditAction(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNAuditActorKind2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAuditActorKind2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNAuditEvent2canopyᚋdbᚐAuditEvent(ctx context.Context, sel ast.SelectionSet, v db.AuditEvent) graphql.Marshaler {
 	return ec._AuditEvent(ctx, sel, &v)
 }
@@ -42436,6 +42487,24 @@ func (ec *executionContext) marshalOApp2ᚕstringᚄ(ctx context.Context, sel as
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalOAuditActorKind2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAuditActorKind2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
 }
 
 func (ec *executionContext) unmarshalOAuditEventFilter2ᚕᚖcanopyᚋresolversᚐAuditEventFilterᚄ(ctx context.Context, v any) ([]*resolvers.AuditEventFilter, error) {

@@ -25,7 +25,9 @@ type Audited struct {
 	ObjectType   string `json:"objectType"`
 	ObjectID     int64  `json:"objectId"`
 	CustomerID   int64  `json:"customerId"`
-	// ActorID is nil for the platform itself, and for who is beyond the company's reach.
+	// ActorKind is what kind of actor did it, also where ActorID is nil.
+	ActorKind string `json:"actorKind"`
+	// ActorID is nil for the platform itself, for who has not shown to be anybody, and for who is beyond the company's reach.
 	ActorID *int64 `json:"actorId"`
 	// ClientID is nil without an API key.
 	ClientID  *string         `json:"clientId"`
@@ -84,12 +86,12 @@ func auditEntries() []Entry {
 	var list []Entry
 	for _, a := range audit.Actions() {
 		example := Audited{
-			AuditEventID: 1024, Action: string(a.Action), ObjectType: "Customer", ObjectID: 3, CustomerID: 3, ActorID: &user, ClientID: &client,
+			AuditEventID: 1024, Action: string(a.Action), ObjectType: "Customer", ObjectID: 3, CustomerID: 3, ActorKind: "apiKey", ActorID: &user, ClientID: &client,
 			Details:   json.RawMessage(`{"name":{"old":"Example Ltd","new":"Example & Sons Ltd"}}`),
 			CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		}
 		list = append(list, entry(example, a.Description,
-			"auditEventId", "action", "objectType", "objectId", "customerId", "actorId", "clientId", "details", "createdAt"))
+			"auditEventId", "action", "objectType", "objectId", "customerId", "actorKind", "actorId", "clientId", "details", "createdAt"))
 	}
 	return list
 }

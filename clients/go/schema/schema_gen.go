@@ -336,6 +336,23 @@ type AuditAction struct {
 	Description string `json:"description,omitzero"`
 }
 
+// AuditActorKind: What kind of actor has done something.
+type AuditActorKind string
+
+// The values of AuditActorKind.
+const (
+	// AuditActorKindUser: A person, by a login or by the link of a mail.
+	AuditActorKindUser AuditActorKind = "USER"
+	// AuditActorKindAPIKey: An API key, for the person whom it acts as.
+	AuditActorKindAPIKey AuditActorKind = "API_KEY"
+	// AuditActorKindDirectory: A company's directory, by SCIM, for the person who made its token.
+	AuditActorKindDirectory AuditActorKind = "DIRECTORY"
+	// AuditActorKindUnknown: Somebody who has not shown to be anybody: who was refused at the sign-in, or asked for a new password.
+	AuditActorKindUnknown AuditActorKind = "UNKNOWN"
+	// AuditActorKindPlatform: The platform itself, or its operator from the shell.
+	AuditActorKindPlatform AuditActorKind = "PLATFORM"
+)
+
 // AuditEvent: The record of one change.
 type AuditEvent struct {
 	// Global id.
@@ -354,7 +371,9 @@ type AuditEvent struct {
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	// API key that was used; null for a person's login and for the platform itself.
 	ClientID *string `json:"clientId,omitzero"`
-	// Who did it; null for the platform itself, and beyond the caller's reach.
+	// What kind of actor did it, also where `actor` is null: beside `USER`, `API_KEY` and `DIRECTORY` that is somebody beyond the caller's reach, as of a company above.
+	ActorKind AuditActorKind `json:"actorKind,omitzero"`
+	// Who did it; null for the platform itself, for who has not shown to be anybody, and beyond the caller's reach.
 	Actor *User `json:"actor,omitzero"`
 	// The company that the change is about.
 	Customer *Customer `json:"customer,omitzero"`
@@ -394,6 +413,8 @@ type AuditEventFilter struct {
 	ObjectID *string `json:"objectId,omitzero"`
 	// Who did it, a user who is or was there: within reach, or a former member of a company within reach.
 	ActorID *string `json:"actorId,omitzero"`
+	// What kind of actor did it, within the caller's reach or beyond.
+	ActorKind *AuditActorKind `json:"actorKind,omitzero"`
 	// The company, without those below it.
 	CustomerID *string `json:"customerId,omitzero"`
 	// From this moment on.

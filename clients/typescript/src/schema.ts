@@ -325,6 +325,19 @@ export interface AuditAction {
   description: string;
 }
 
+/** What kind of actor has done something. */
+export type AuditActorKind =
+  /** A person, by a login or by the link of a mail. */
+  | "USER"
+  /** An API key, for the person whom it acts as. */
+  | "API_KEY"
+  /** A company's directory, by SCIM, for the person who made its token. */
+  | "DIRECTORY"
+  /** Somebody who has not shown to be anybody: who was refused at the sign-in, or asked for a new password. */
+  | "UNKNOWN"
+  /** The platform itself, or its operator from the shell. */
+  | "PLATFORM";
+
 /** The record of one change. */
 export interface AuditEvent {
   /** Global id. */
@@ -343,7 +356,9 @@ export interface AuditEvent {
   createdAt: DateTime;
   /** API key that was used; null for a person's login and for the platform itself. */
   clientId: string | null;
-  /** Who did it; null for the platform itself, and beyond the caller's reach. */
+  /** What kind of actor did it, also where `actor` is null: beside `USER`, `API_KEY` and `DIRECTORY` that is somebody beyond the caller's reach, as of a company above. */
+  actorKind: AuditActorKind;
+  /** Who did it; null for the platform itself, for who has not shown to be anybody, and beyond the caller's reach. */
   actor: User | null;
   /** The company that the change is about. */
   customer: Customer;
@@ -383,6 +398,8 @@ export interface AuditEventFilter {
   objectId?: string | number | null | undefined;
   /** Who did it, a user who is or was there: within reach, or a former member of a company within reach. */
   actorId?: string | number | null | undefined;
+  /** What kind of actor did it, within the caller's reach or beyond. */
+  actorKind?: AuditActorKind | null | undefined;
   /** The company, without those below it. */
   customerId?: string | number | null | undefined;
   /** From this moment on. */

@@ -14,7 +14,7 @@ import { When } from "../ui/When";
 import type { AuditSearch } from "./address";
 import { AuditFilters, failures } from "./AuditFilters";
 import { AuditActions, AuditEvents, AuditEventTold } from "./operations.gql";
-import { unnamed } from "./who";
+import { whoOf } from "./who";
 
 /** What was done within reach, newest first, as it happens. */
 export function Audit() {
@@ -38,11 +38,11 @@ function List({ search, failed }: { search: AuditSearch; failed: readonly string
   const { text } = useText();
   const navigate = useNavigate();
   const { eventId } = useParams({ strict: false });
-  const { action, actor, company, object, outcome, time, since, until } = search;
+  const { action, actor, kind, company, object, outcome, time, since, until } = search;
   const lately = useSince(time);
   const [objectType, objectId] = object?.split(":") ?? [];
   const filter = {
-    action: action ?? null, actorId: actor ?? null, customerId: company ?? null, objectType: objectType ?? null, objectId: objectId ?? null,
+    action: action ?? null, actorId: actor ?? null, actorKind: kind ?? null, customerId: company ?? null, objectType: objectType ?? null, objectId: objectId ?? null,
     createdSince: since ?? lately, createdUntil: until ?? null, or: outcome ? failed.map((action) => ({ action })) : null,
   };
   const pages = usePages(AuditEvents, { filter }, ({ auditEvents }) => auditEvents);
@@ -59,12 +59,13 @@ function List({ search, failed }: { search: AuditSearch; failed: readonly string
       onOpen={(index) => navigate({ to: "/audit/$eventId", params: { eventId: String(pages.rows[index]!.databaseId) }, search: true })}
       isOpen={(index) => String(pages.rows[index]!.databaseId) === eventId}
       render={(index) => {
-        const { action, objectType, objectId, createdAt, actor, customer } = pages.rows[index]!;
+        const event = pages.rows[index]!;
+        const { action, objectType, objectId, createdAt, customer } = event;
         return (
           <>
             <span className="two">
               <span>{action}</span>
-              <span className="quiet"><When at={createdAt} /> · {actor?.email ?? unnamed(action, text)} · {customer.name}</span>
+              <span className="quiet"><When at={createdAt} /> · {whoOf(event, text)} · {customer.name}</span>
             </span>
             <span className="quiet object">{objectType} {objectId}</span>
           </>

@@ -10,7 +10,7 @@ import { SidePanel } from "../ui/SidePanel";
 import { When } from "../ui/When";
 import { CompanyLink } from "./CompanyLink";
 import { AuditActions, AuditEvent as Ask, type AuditEventResult } from "./operations.gql";
-import { unnamed } from "./who";
+import { whoOf } from "./who";
 
 type Known = AuditEventResult["auditEvents"]["nodes"][number];
 
@@ -38,7 +38,8 @@ export function AuditEvent() {
   );
 }
 
-function Shown({ known: { databaseId, action, objectType, objectId, createdAt, clientId, details, actor, customer } }: { known: Known }) {
+function Shown({ known }: { known: Known }) {
+  const { databaseId, objectType, objectId, createdAt, clientId, details, actor, actorKind, customer } = known;
   const { text, format } = useText();
   const object = `${objectType} ${objectId}`;
   const place = places[objectType];
@@ -46,7 +47,8 @@ function Shown({ known: { databaseId, action, objectType, objectId, createdAt, c
     <>
       <Facts of={[
         [text.operations.when, <span key="when">{format.exact(createdAt)} (<When at={createdAt} />)</span>],
-        [text.operations.who, actor ? <Anchor key="who" component={Link} to={`/people/${actor.databaseId}`} size="sm" td="underline">{actor.email}</Anchor> : unnamed(action, text)],
+        [text.operations.who, actor ? <Anchor key="who" component={Link} to={`/people/${actor.databaseId}`} size="sm" td="underline">{actor.email}</Anchor> : whoOf(known, text)],
+        [text.operations.actorKind, text.operations.kinds[actorKind]],
         [text.operations.key, clientId ?? text.operations.noKey],
         [text.operations.company, <CompanyLink key="company" company={customer} />],
         [text.operations.object, place ? <Anchor key="object" component={Link} to={`${place}/${objectId}`} size="sm" td="underline">{object}</Anchor> : object],

@@ -11,6 +11,7 @@ import { local } from "../ui/since";
 import { TimeFilter } from "../ui/TimeFilter";
 import type { AuditSearch } from "./address";
 import { Actor, type AuditActionsResult } from "./operations.gql";
+import { actorKinds } from "./who";
 
 type Action = AuditActionsResult["auditActions"][number];
 
@@ -29,7 +30,7 @@ export function AuditFilters({ actions, search, change }: AuditFiltersProps) {
   const [type = "", id = ""] = search.object?.split(":") ?? [];
   const nouns = [...new Set(actions.map(nounOf))];
   // Of one that was named by an address only, the filters are seen as well.
-  const [more] = useState(search.object !== undefined || search.outcome !== undefined || search.since !== undefined || search.until !== undefined);
+  const [more] = useState(search.object !== undefined || search.kind !== undefined || search.outcome !== undefined || search.since !== undefined || search.until !== undefined);
   return (
     <Stack gap="xs">
       <Group gap="xs">
@@ -48,6 +49,11 @@ export function AuditFilters({ actions, search, change }: AuditFiltersProps) {
       <details className="more" open={more}>
         <summary>{text.operations.moreFilters}</summary>
         <Group gap="xs" align="end">
+          <NativeSelect
+            label={text.operations.actorKind} value={search.kind ?? ""} {...filter}
+            data={[{ value: "", label: text.operations.anyKind }, ...actorKinds.map((kind) => ({ value: kind, label: text.operations.kinds[kind] }))]}
+            onChange={({ currentTarget: { value } }) => change({ kind: actorKinds.find((one) => one === value) })}
+          />
           <NativeSelect
             label={text.operations.objectType} value={type} {...filter} data={[{ value: "", label: text.operations.anyObject }, ...typesOf(actions, type)]}
             onChange={({ currentTarget: { value } }) => change({ object: value || undefined })}

@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { inside } from "../app/roots";
 import { timeOf } from "../ui/since";
 import { type AuditSearch, measures, type OperationsSearch } from "./address";
+import { actorKinds } from "./who";
 
 type Given = Record<string, unknown>;
 
@@ -20,9 +21,10 @@ const overview = createRoute({
 const audit = createRoute({
   getParentRoute: () => inside,
   path: "/audit",
-  validateSearch: ({ action, actor, company, object, outcome, time, since, until }: Given): AuditSearch => ({
+  validateSearch: ({ action, actor, kind, company, object, outcome, time, since, until }: Given): AuditSearch => ({
     action: word(action),
     actor: number(actor),
+    kind: actorKinds.find((one) => one === kind),
     company: number(company),
     object: typeof object === "string" && /^[A-Za-z]+(:\d+)?$/.test(object) ? object : undefined,
     outcome: outcome === "failed" ? outcome : undefined,

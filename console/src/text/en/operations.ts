@@ -65,8 +65,11 @@ export const operations = {
   from: "From",
   until: "Until",
   failedOnly: "Only what failed",
-  unknown: "somebody unknown",
-  platform: "the platform, or somebody out of reach",
+  actorKind: "Done by",
+  anyKind: "Whatever kind",
+  kinds: { USER: "A person", API_KEY: "An API key", DIRECTORY: "A directory (SCIM)", UNKNOWN: "Somebody unknown", PLATFORM: "The platform" },
+  // Who did something, where it is not said who.
+  unnamed: { USER: "a person out of reach", API_KEY: "an API key out of reach", DIRECTORY: "a directory out of reach", UNKNOWN: "somebody unknown", PLATFORM: "the platform" },
   noEvents: "Nothing was done that fits",
   noEventsHint: "Whatever is changed here from now on appears by itself.",
   clear: "Clear the filters",

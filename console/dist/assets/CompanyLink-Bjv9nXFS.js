@@ -1,1 +1,0 @@
-import{$ as e,V as t}from"./index-BDI8kqGi.js";import{t as n}from"./react-BNCMh3YF.js";var r=n();function i({company:n}){return n&&(0,r.jsx)(e,{component:t,to:`/companies/${n.databaseId}`,size:`sm`,td:`underline`,children:n.name})}export{i as t};

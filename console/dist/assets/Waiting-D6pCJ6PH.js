@@ -1,1 +1,0 @@
-import{rt as e}from"./index-BDI8kqGi.js";import{i as t}from"./text-CA7tJX6A.js";import{t as n}from"./react-BNCMh3YF.js";var r=n();function i(n){let{text:i}=t();return(0,r.jsx)(e,{role:`status`,"aria-label":i.ui.loading,...n})}export{i as t};

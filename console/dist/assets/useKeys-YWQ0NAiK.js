@@ -1,1 +1,0 @@
-import{n as e}from"./pages-mcrqCMLL.js";import{i as t}from"./keys.gql-C93Tzkb9.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

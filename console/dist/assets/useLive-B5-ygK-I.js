@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-BoNv4Snz.js";import{c as t}from"./webhooks.gql-5s-zcOkh.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./useRouter-BzMK1XeU.js";import{G as t}from"./index-BDI8kqGi.js";import{t as n}from"./useSelector-CEorZfqg.js";function r(r){let i=e();return n(i.stores.location,t(r,i))}export{r as t};

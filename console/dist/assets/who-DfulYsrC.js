@@ -1,1 +1,0 @@
-function e(e,{operations:t}){return/Failed$|\.resetRequested$/.test(e)?t.unknown:t.platform}export{e as t};
