@@ -290,7 +290,7 @@ func (m *Migrator) fit(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return m.limitAll(ctx)
 }
 
 // alter changes the schema in a transaction of its own, and waits for no lock for long.

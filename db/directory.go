@@ -75,6 +75,9 @@ func (m *Migrator) republish(ctx context.Context) error {
 	if err := m.publish(ctx); err != nil {
 		return err
 	}
+	if err := m.span(ctx); err != nil {
+		return err
+	}
 	var roles []string
 	if err := m.pool.SelectContext(ctx, &roles, `
 		SELECT DISTINCT quote_ident(grantee) FROM information_schema.role_routine_grants WHERE routine_name = 'ask_home' AND grantee <> grantor`); err != nil {
@@ -96,7 +99,8 @@ func (m *Migrator) let(ctx context.Context, role string) error {
 	}
 	texts := []string{
 		`GRANT USAGE ON SCHEMA public TO ` + role, `GRANT SELECT ON goose_db_version TO ` + role,
-		`GRANT EXECUTE ON FUNCTION ask_home(bigint, bigint), take_use_marks(text[], bigint[], timestamptz[]), erased_in_cell(bigint, bigint) TO ` + role,
+		`GRANT EXECUTE ON FUNCTION ask_home(bigint, bigint), take_use_marks(text[], bigint[], timestamptz[]), erased_in_cell(bigint, bigint),
+			exchange_counts(bigint, bigint[], bigint[], text[], date[], bigint[]), spanning_behind(bigint, integer) TO ` + role,
 	}
 	for _, table := range tablesIn(directory) {
 		texts = append(texts, fmt.Sprintf(`GRANT SELECT (%s) ON %s TO %s`, strings.Join(columns[table], ", "), table, role))
@@ -170,6 +174,9 @@ func (m *Migrator) OpenCell(ctx context.Context, region, address, role string) e
 	if err := m.addCell(ctx, id, address); err != nil {
 		return err
 	}
+	if err := m.span(ctx); err != nil {
+		return err
+	}
 	if err := m.publish(ctx); err != nil {
 		return err
 	}
@@ -219,9 +226,40 @@ func (m *Migrator) addCell(ctx context.Context, regionID int64, address string) 
 	return errors.Join(translate(ctx, err), m.dropCell(ctx, regionID))
 }
 
+// dropCell forgets a cell, and what it has told.
 func (m *Migrator) dropCell(ctx context.Context, regionID int64) error {
-	_, err := m.pool.ExecContext(ctx, `DELETE FROM cells WHERE region_id = $1`, regionID)
+	_, err := m.pool.ExecContext(ctx, `WITH told AS (DELETE FROM counts_elsewhere WHERE cell = $1) DELETE FROM cells WHERE region_id = $1`, regionID)
 	return translate(ctx, err)
+}
+
+// span has the home know which companies have what they have in several cells: from here on, and until here.
+func (m *Migrator) span(ctx context.Context) error {
+	var there bool
+	if err := m.pool.GetContext(ctx, &there, `SELECT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'customer_spans')`); err != nil {
+		return translate(ctx, err)
+	}
+	if !there {
+		if err := m.alter(ctx, `CREATE TRIGGER customer_spans AFTER INSERT OR UPDATE OF parent_id, region_id ON customers
+			FOR EACH ROW WHEN (NEW.parent_id IS NOT NULL) EXECUTE FUNCTION customer_spans()`); err != nil {
+			return err
+		}
+	}
+	if _, err := m.pool.ExecContext(ctx, `SELECT FROM (SELECT note_spanning()) noted`); err != nil {
+		return translate(ctx, err)
+	}
+	return m.limitAll(ctx)
+}
+
+// limitAll has limits hold for what all cells have. Where there are none, the trigger does not look for it.
+func (m *Migrator) limitAll(ctx context.Context) error {
+	var there bool
+	if err := m.pool.GetContext(ctx, &there, `SELECT tgnargs > 0 FROM pg_trigger WHERE tgname = 'usage_within_limit'`); err != nil || there {
+		return translate(ctx, err)
+	}
+	return m.alter(ctx, `
+		DROP TRIGGER usage_within_limit ON usage_counts;
+		CREATE CONSTRAINT TRIGGER usage_within_limit AFTER INSERT OR UPDATE ON usage_counts
+			DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.grown > 0 AND NEW.most IS NOT NULL) EXECUTE FUNCTION usage_within_limit('all cells')`)
 }
 
 // heldOff are the tables that all begins with which a company has, by the column that leads to the company.

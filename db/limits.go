@@ -24,6 +24,8 @@ type Usage struct {
 	Own *int64
 	// By is the company whose limit that is; 0 where there is none.
 	By int64
+	// AsOf is when other cells told last what they have of it, give or take a minute; nil where they have nothing.
+	AsOf *time.Time
 
 	siblings
 }
@@ -89,8 +91,10 @@ var (
 		ON CONFLICT (customer_id, name) DO UPDATE SET most = excluded.most`)
 	qUnsetLimit = prepare(`DELETE FROM customer_limits WHERE customer_id = $1 AND name = $2`)
 	qCounts     = prepare(`
-		SELECT customer_id, name, sum(n)::bigint AS used FROM usage_counts
-		WHERE customer_id = ANY($1) AND (day IS NULL OR day = (now() AT TIME ZONE 'UTC')::date) GROUP BY customer_id, name`)
+		SELECT customer_id, name, sum(n)::bigint AS used, min(as_of) AS as_of FROM (
+			SELECT customer_id, name, n, day, NULL::timestamptz AS as_of FROM usage_counts WHERE customer_id = ANY($1)
+			UNION ALL SELECT customer_id, name, n, day, as_of FROM counts_elsewhere WHERE customer_id = ANY($1)) u
+		WHERE day IS NULL OR day = (now() AT TIME ZONE 'UTC')::date GROUP BY customer_id, name`)
 	qLimitsOn = prepare(`
 		SELECT customer_id, name, most, true AS own FROM customer_limits WHERE customer_id = ANY($1)
 		UNION ALL
@@ -98,8 +102,7 @@ var (
 			AND NOT EXISTS (SELECT 1 FROM customer_limits l WHERE l.customer_id = c.id AND l.name = d.name OFFSET 0)`)
 	qTightest = prepare(`
 		SELECT customer_id, name, used, most FROM (
-			SELECT a.id AS customer_id, $2::text AS name, limit_of(a.id, $2) AS most, COALESCE((SELECT sum(u.n) FROM usage_counts u
-				WHERE u.customer_id = a.id AND u.name = $2 AND (u.day IS NULL OR u.day = (now() AT TIME ZONE 'UTC')::date)), 0)::bigint AS used
+			SELECT a.id AS customer_id, $2::text AS name, limit_of(a.id, $2) AS most, ` + usedOf("a.id", "$2") + ` AS used
 			FROM accounts o JOIN customers c ON c.id = o.customer_id JOIN customers a ON a.id = ANY (c.lineage) WHERE o.id = $1) l
 		WHERE most IS NOT NULL ORDER BY most - used LIMIT 1`)
 	qSpend = prepare(`
@@ -112,8 +115,17 @@ var (
 	qSweepNotices = prepare(`DELETE FROM limit_notices WHERE told_at < now() - interval '2 days'`)
 	qNoteLimit    = prepare(`
 		INSERT INTO limit_notices (customer_id, name, level, day, used, most)
-		VALUES ($1, $2, $3, (now() AT TIME ZONE 'UTC')::date, $4, $5) ON CONFLICT DO NOTHING`)
+		SELECT $1::bigint, $2::text, $3::integer, (now() AT TIME ZONE 'UTC')::date, $4::bigint, $5::bigint WHERE $6::boolean OR lives_here($1) ON CONFLICT DO NOTHING`)
 )
+
+// usedOf is how much a company has of something that is counted, or has done today, in all cells, as SQL.
+func usedOf(company, name string) string {
+	const today = `(n.day IS NULL OR n.day = (now() AT TIME ZONE 'UTC')::date)`
+	of := func(table string) string {
+		return `COALESCE((SELECT sum(n.n) FROM ` + table + ` n WHERE n.customer_id = ` + company + ` AND n.name = ` + name + ` AND ` + today + `), 0)`
+	}
+	return `(` + of("usage_counts") + ` + ` + of("counts_elsewhere") + `)::bigint`
+}
 
 // PutDefaultLimits sets the limits of companies right below root that have none of their own. Where they are
 // these already, nothing is written.
@@ -199,10 +211,10 @@ const (
 	LimitFull   = 100
 )
 
-// NoteLimit has it told that a limit is reached, or nearly. That it can't be noted is no reason to refuse what was
-// asked for.
+// NoteLimit has it told that a limit is reached, or nearly, by the cell that has what the company has; what is counted by the minute is told where it is counted. That it can't be noted is
+// no reason to refuse what was asked for.
 func (s *Store) NoteLimit(ctx context.Context, customerID int64, name quota.Name, level int, used, most int64) {
-	_, _ = s.exec(context.WithoutCancel(ctx), qNoteLimit, customerID, string(name), level, used, most)
+	_, _ = s.exec(context.WithoutCancel(ctx), qNoteLimit, customerID, string(name), level, used, most, name.PerMinute())
 }
 
 // LimitNotice is what is to be told of a limit, once a day and level.
@@ -258,6 +270,7 @@ func usage(ctx context.Context, s *Store, _ none, cs []*Customer) (map[*Customer
 		CustomerID int64      `db:"customer_id"`
 		Name       quota.Name `db:"name"`
 		Used       int64      `db:"used"`
+		AsOf       *time.Time `db:"as_of"`
 	}
 	ids, lineages := []int64{}, []int64{}
 	for _, c := range cs {
@@ -274,9 +287,9 @@ func usage(ctx context.Context, s *Store, _ none, cs []*Customer) (map[*Customer
 		customerID int64
 		name       quota.Name
 	}
-	used, most, own := map[of]int64{}, map[of]*int64{}, map[of]*int64{}
+	used, asOf, most, own := map[of]int64{}, map[of]*time.Time{}, map[of]*int64{}, map[of]*int64{}
 	for _, c := range counts {
-		used[of{c.CustomerID, c.Name}] = c.Used
+		used[of{c.CustomerID, c.Name}], asOf[of{c.CustomerID, c.Name}] = c.Used, c.AsOf
 	}
 	for i, l := range limits {
 		most[of{l.CustomerID, l.Name}] = &limits[i].Most
@@ -288,7 +301,7 @@ func usage(ctx context.Context, s *Store, _ none, cs []*Customer) (map[*Customer
 	var all []*Usage
 	for _, c := range cs {
 		for _, name := range quota.Names() {
-			u := &Usage{Name: name, Used: used[of{c.ID, name}], Own: own[of{c.ID, name}]}
+			u := &Usage{Name: name, Used: used[of{c.ID, name}], Own: own[of{c.ID, name}], AsOf: asOf[of{c.ID, name}]}
 			for _, id := range c.Lineage {
 				// Of equal limits the nearest counts.
 				if m := most[of{id, name}]; m != nil && (u.Limit == nil || *m <= *u.Limit) {

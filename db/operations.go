@@ -52,8 +52,7 @@ var (
 	qBusiest = prepare(`
 		SELECT ` + customerColumns + ` FROM (SELECT id FROM customers WHERE parent_id IS NULL OFFSET 0) r
 		CROSS JOIN LATERAL (SELECT * FROM customers WHERE parent_id BETWEEN r.id AND r.id ORDER BY parent_id OFFSET 0) c
-		CROSS JOIN LATERAL (SELECT sum(n) AS used FROM usage_counts
-			WHERE customer_id = c.id AND name = $1 AND (day IS NULL OR day = (now() AT TIME ZONE 'UTC')::date)) u
+		CROSS JOIN LATERAL (SELECT ` + usedOf("c.id", "$1") + ` AS used) u
 		WHERE u.used > 0 ORDER BY u.used DESC, c.id LIMIT $2`)
 	qNearLimits = prepare(`
 		SELECT n.customer_id, n.name, n.level >= 100 AS reached, n.used, n.most, n.day::timestamptz AS day

@@ -152,8 +152,7 @@ var (
 	// A company is held only while its day is as full as its limit says.
 	qHoldDeliveries = prepare(`
 		INSERT INTO delivery_holds AS h (customer_id, day, most)
-		SELECT $1, (now() AT TIME ZONE 'UTC')::date, $2::bigint WHERE $2::bigint <= COALESCE((SELECT sum(n) FROM usage_counts
-			WHERE customer_id = $1 AND name = 'deliveriesPerDay' AND day = (now() AT TIME ZONE 'UTC')::date), 0)
+		SELECT $1, (now() AT TIME ZONE 'UTC')::date, $2::bigint WHERE $2::bigint <= ` + usedOf("$1", "'deliveriesPerDay'") + `
 		ON CONFLICT (customer_id) DO UPDATE SET day = excluded.day, most = excluded.most
 			WHERE (h.day, h.most) <> (excluded.day, excluded.most)`)
 	qSweepHolds = prepare(`DELETE FROM delivery_holds WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`)

@@ -52,14 +52,15 @@ var withinOwner = map[string]string{
 
 // notFollowed are the triggers of the directory that write beside it, by what they write, and what a cell does for it.
 var notFollowed = map[string]string{
-	"usage_counts":  "a cell counts its own rows, and moves the counts with the company: customer_replicated",
-	"tree_changes":  "it is what a cell does: customer_replicated",
-	"limit_notices": "with the counts",
-	"contexts":      "a cell erases what the accounts of an erased company have",
-	"documents":     "with their contexts",
-	"context_sizes": "with their contexts",
-	"secrets":       "a cell erases what an erased company has",
-	"erased_people": "it is what a cell does: user_replicated",
+	"usage_counts":     "a cell counts its own rows, and moves the counts with the company: customer_replicated",
+	"tree_changes":     "it is what a cell does: customer_replicated",
+	"limit_notices":    "with the counts",
+	"contexts":         "a cell erases what the accounts of an erased company have",
+	"documents":        "with their contexts",
+	"context_sizes":    "with their contexts",
+	"secrets":          "a cell erases what an erased company has",
+	"erased_people":    "it is what a cell does: user_replicated",
+	"counts_elsewhere": "it is what a cell does: customer_gone_at_home",
 }
 
 // impersonal are the columns of texts and bytes, of the directory and the home, that tell of no person: of one table, or behind a dot alone of any.

@@ -23,22 +23,25 @@ type replicated struct {
 	columns          []columnOfTable
 }
 
+// startReplicating starts a server that can be replicated, with no schema.
+func startReplicating(t *testing.T) (pool *sqlx.DB, url string) {
+	t.Helper()
+	p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
+		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
+	}))
+	t.Cleanup(p.Remove)
+	pool = devtest.Must[*sqlx.DB](t)(Connect(p.URL(), Options{MaxConns: 1}))
+	t.Cleanup(func() { _ = pool.Close() })
+	return pool, p.URL()
+}
+
 // replicate has the cell of a region follow a home that has rows in every table.
 func replicate(t *testing.T) *replicated {
 	t.Helper()
-	start := func() (pool *sqlx.DB, url string) {
-		p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
-			Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
-		}))
-		t.Cleanup(p.Remove)
-		pool = devtest.Must[*sqlx.DB](t)(Connect(p.URL(), Options{MaxConns: 1}))
-		t.Cleanup(func() { _ = pool.Close() })
-		return pool, p.URL()
-	}
 	r := &replicated{t: t}
-	r.home, r.homeURL = start()
+	r.home, r.homeURL = startReplicating(t)
 	devtest.Check(t, Migrate(t.Context(), r.homeURL))
-	r.cell, r.cellURL = start()
+	r.cell, r.cellURL = startReplicating(t)
 	r.columns = columnsOfTables(t, r.home)
 	rows := planData{t, r.home}
 	rows.begin()

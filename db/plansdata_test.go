@@ -106,7 +106,7 @@ func (d planData) grow(some, n int) {
 var fewer = map[string]string{
 	"applications": "the platform's", "app_instances": "the platform's", "default_limits": "the platform's", "goose_db_version": "the platform's",
 	"regions": "the platform's", "sealing_keys": "the platform's", "signing_keys": "the platform's",
-	"cell": "one row", "cells": "the platform's", "pulse": "one row", "use_marks": "what waits for the home", "cell_erasures": "what is due", "erased_people": "what is due",
+	"cell": "one row", "cells": "the platform's", "pulse": "one row", "use_marks": "what waits for the home", "cell_erasures": "what is due", "spanning_customers": "companies with others in several cells", "erased_people": "what is due",
 	"blob_deletions": "what is due", "delivery_holds": "what is due", "webhook_due": "what is due", "delivery_look": "where workers are",
 	"tree_changes":  "what processes are told",
 	"email_changes": "found by a person or a hash, both of which are unique",
@@ -280,6 +280,7 @@ var manyRows = []string{
 		FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO customer_limits (customer_id, name, most) SELECT i, 'users', 1000000000 FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO usage_counts (customer_id, name, n) SELECT i, name, 1 FROM generate_series(:some + 1, :n) i, unnest(ARRAY['users', 'users', 'agents']) name`,
+	`INSERT INTO counts_elsewhere (customer_id, name, cell, n, as_of) SELECT i, 'chunks', 9, 1, now() FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO limit_notices (customer_id, name, level, day, used, most, told_at)
 		SELECT i, 'users', 80, '2020-01-01', 1, 1, CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(:some + 1, :n) i`,
 }

@@ -400,6 +400,9 @@ var examples = map[query]example{
 
 	// limits.go
 	qSameDefaultLimits: few("{users,agents}", "{1,2}"),
+	qCountsHere:        few("{1,299,5}"),
+	qKeepCounts:        few("{299}", "{9}", "{299}", "{chunks}", "{NULL}", "{2}", "{0}"),
+	qOwnInTurn:         few(7, 1, 100),
 	qPulse:             few(),
 	qMarkUse:           few("permission", 7),
 	qUseMarks:          few(100),
@@ -419,7 +422,7 @@ var examples = map[query]example{
 	qDueLimitNotices:   few(20),
 	qLimitTold:         few(200, "users", 80, "2020-01-01"),
 	qSweepNotices:      sweeps(),
-	qNoteLimit:         few(299, "users", 80, 1, 1),
+	qNoteLimit:         few(299, "users", 80, 1, 1, true),
 
 	// listings.go
 	qUserLines:    within(5, 0, 20),

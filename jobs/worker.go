@@ -99,6 +99,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	running.Go(func() { w.eraseDeleted(ctx) })
 	if w.Home != nil {
 		running.Go(func() { w.sendMarks(ctx) })
+		running.Go(func() { w.exchangeCounts(ctx) })
 	}
 	running.Go(func() { w.reprocessContexts(ctx) })
 	running.Go(func() { w.deferDocuments(ctx) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -21,6 +22,7 @@ type usage struct {
 	Limit     *int64            `json:"limit" doc:"The smallest of the company's own limit and those of the companies above; null where there is none"`
 	Own       *int64            `json:"own" doc:"The limit that was set for the company itself, whether it is the smallest or not; null where none was. A company right below the root has the platform's default then"`
 	LimitedBy *ancestorCustomer `json:"limitedBy"`
+	AsOf      *time.Time        `json:"asOf" doc:"Where other cells have some of it: when they told so last, give or take a minute. They tell it every few seconds; null where all is counted by the cell that answers"`
 }
 
 // TransformSchema documents the names, and that the company may be null, which needs the object spelled out.
@@ -107,7 +109,7 @@ func (a *api) usage(ctx context.Context, rows []*db.Usage) (*one[[]usage], error
 		if err != nil {
 			return nil, err
 		}
-		list[i] = usage{Name: u.Name, Used: u.Used, Limit: u.Limit, Own: u.Own}
+		list[i] = usage{Name: u.Name, Used: u.Used, Limit: u.Limit, Own: u.Own, AsOf: u.AsOf}
 		if by != nil {
 			shown := ancestorOf(by)
 			list[i].LimitedBy = &shown

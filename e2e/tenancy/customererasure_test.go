@@ -220,7 +220,7 @@ var notFurnished = map[string]string{
 	"delivery_holds":    "only while a worker finds a day full",
 	"context_deferrals": "only while a worker sees to many documents",
 	"delivery_look":     "the platform's own",
-	"cell":              "a cell's: TestErasureInCells", "cells": "the platform's own", "cell_erasures": "of a cell: TestErasureInCells", "erased_people": "of a cell: TestErasureInCells",
+	"cell":              "a cell's: TestErasureInCells", "cells": "the platform's own", "cell_erasures": "of a cell: TestErasureInCells", "erased_people": "of a cell: TestErasureInCells", "counts_elsewhere": "of cells: TestLimitsOverCells", "spanning_customers": "of cells: TestLimitsOverCells",
 	"pulse": "the platform's own", "use_marks": "of a cell, until the home is told",
 	"email_changes": "a person's: TestEraseUser", "recovery_codes": "a person's: TestEraseUser", "passkeys": "a person's: TestPasskeysOfWhoIsGone",
 }

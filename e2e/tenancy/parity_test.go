@@ -40,7 +40,7 @@ const (
 		applications { value title selected } regions { value title selected } accounts { value title selected } roles { value title selected } users { value title selected } } }`
 	parityKeys = `query($c: ID) { customer(id: $c) { apiKeys(first: 200) { nodes { id: databaseId clientId name features allowedAddresses
 		createdAt expiresAt revokedAt lastUsedAt user { databaseId } customer { databaseId } } } } }`
-	parityUsage       = `query($c: ID) { customer(id: $c) { usage { name used limit own limitedBy { id: databaseId name regionId level } } } }`
+	parityUsage       = `query($c: ID) { customer(id: $c) { usage { name used limit own limitedBy { id: databaseId name regionId level } asOf } } }`
 	parityInvitations = `query($c: ID) { customer(id: $c) { invitations { id: databaseId email status createdAt expiresAt invitedBy customer { databaseId } } } }`
 	parityRoles       = `query($c: ID) { roles(customerId: $c) { ` + parityRole + ` } }`
 	parityProviders   = `query($c: ID) { customer(id: $c) { identityProviders { id: databaseId name issuer clientId domains
@@ -160,6 +160,7 @@ func furnish(s *platform.Platform, customers map[string]int64) {
 		"businessId": "FN 1 x", "taxId": "ATU1", "addressLine1": "Bahnhofstraße 1", "addressLine2": "Tür 2", "city": "Wörgl", "state": "Tirol", "countryCode": "AT",
 	})
 	s.SQL(`INSERT INTO secrets (customer_id, name, value) VALUES ($1, 'ONE', ''), ($1, 'TWO', '')`, customers["Alpine Hydro"])
+	s.SQL(`INSERT INTO counts_elsewhere (customer_id, name, cell, n, as_of) VALUES ($1, 'secrets', 899, 1, now())`, customers["Alpine Hydro"])
 	s.SQL(`INSERT INTO removed_secrets (id, customer_id, name, value, created_at, updated_at, row_version, erase_at)
 		VALUES (1001, $1, 'OLD', '', now(), now(), 1, now() + interval '1 day'), (1002, $1, 'OLDER', '', now(), now(), 1, now() + interval '1 day')`, customers["Alpine Hydro"])
 	s.SQL(`INSERT INTO webhook_destinations (customer_id, url, name, secret, deleted_at) VALUES ($1, $2, 'Gone', 'sealed', now()), ($1, $2, '', 'sealed', now() - interval '1 day')`,

@@ -853,6 +853,8 @@ type Usage {
   own: Long
   "The company whose limit that is; null where there is none, and beyond the caller's reach."
   limitedBy: CustomerRef
+  "Where other cells have some of it: when they told so last, give or take a minute. They tell it every few seconds; null where all is counted by the cell that answers."
+  asOf: DateTime
 }
 
 "How the platform fares."
@@ -21905,6 +21907,10 @@ func (ec *executionContext) _Usage_limitedBy(ctx context.Context, field graphql.
 	)
 }
 
+func (ec *executionContext) _Usage_asOf(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.AsOf)
+}
+
 func (ec *executionContext) _User_id(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
 	return scalar.MarshalIDOf(obj)
 }
@@ -37621,7 +37627,7 @@ func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.
 var usageImplementors = []string{"Usage"}
 
 // plainFieldsOfUsage are read from the object alone, and can't fail.
-var plainFieldsOfUsage = map[string]bool{"limit": true, "name": true, "own": true, "used": true}
+var plainFieldsOfUsage = map[string]bool{"asOf": true, "limit": true, "name": true, "own": true, "used": true}
 
 func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, obj *db.Usage) graphql.Marshaler {
 	shape := ec.shapes.Of(ec.OperationContext, sel, usageImplementors)
@@ -37657,6 +37663,11 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 			}
 		case "limitedBy":
 			out.Values[i] = ec._Usage_limitedBy(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "asOf":
+			out.Values[i] = ec._Usage_asOf(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

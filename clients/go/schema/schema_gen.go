@@ -3466,6 +3466,8 @@ type Usage struct {
 	Own *int64 `json:"own,omitzero"`
 	// The company whose limit that is; null where there is none, and beyond the caller's reach.
 	LimitedBy *CustomerRef `json:"limitedBy,omitzero"`
+	// Where other cells have some of it: when they told so last, give or take a minute. They tell it every few seconds; null where all is counted by the cell that answers.
+	AsOf *time.Time `json:"asOf,omitzero"`
 }
 
 // User: A person. Everything about it is shown as far as it lies within the caller's reach. Of one who has accepted no company there,

@@ -3414,6 +3414,8 @@ export interface Usage {
   own: Long | null;
   /** The company whose limit that is; null where there is none, and beyond the caller's reach. */
   limitedBy: CustomerRef | null;
+  /** Where other cells have some of it: when they told so last, give or take a minute. They tell it every few seconds; null where all is counted by the cell that answers. */
+  asOf: DateTime | null;
 }
 
 /**
