@@ -21,16 +21,25 @@ type Cells struct {
 // StartCells starts both. change may alter the cell's settings first.
 func StartCells(t *testing.T, region string, change ...func(*config.Config)) *Cells {
 	t.Helper()
-	server := func() *devstack.Postgres {
-		p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
-			Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
-		}))
-		t.Cleanup(p.Remove)
-		return p
-	}
-	c := &Cells{HomeServer: server(), CellServer: server()}
+	c := &Cells{HomeServer: startServer(t)}
 	devtest.Check(t, errors.Join(db.Migrate(t.Context(), c.HomeServer.URL()), fillDemo(t.Context(), t, c.HomeServer.URL())))
 	c.Home = Start(t, func(cfg *config.Config) { cfg.DatabaseURL = c.HomeServer.URL() })
+	return c.Another(t, region, change...)
+}
+
+func startServer(t *testing.T) *devstack.Postgres {
+	t.Helper()
+	p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
+		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
+	}))
+	t.Cleanup(p.Remove)
+	return p
+}
+
+// Another starts the cell of another region of the same home.
+func (c *Cells) Another(t *testing.T, region string, change ...func(*config.Config)) *Cells {
+	t.Helper()
+	c = &Cells{Home: c.Home, HomeServer: c.HomeServer, CellServer: startServer(t)}
 	on := func(url string, do func(*db.Migrator) error) {
 		t.Helper()
 		m := devtest.Must[*db.Migrator](t)(db.NewMigrator(t.Context(), url))
