@@ -34,6 +34,19 @@ func find[V any, R member[V]](ctx context.Context, s *Store, l *List, a Ask, w w
 
 func pageOf[V any, R member[V]](ctx context.Context, s *Store, l *List, a Ask, w ways, args []any) ([]*V, error) {
 	st := newStatement(l, a, false, args...)
+	if st.inGroups(a) {
+		g := grouping{s: s, list: l, ask: a, ways: w, args: args}
+		ids, full, err := g.ids(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !g.unfit {
+			rows, err := pageOf[V, R](ctx, s, l, a.among(ids), w, args)
+			if err != nil || !full || len(rows) > a.Page.Size { // otherwise some were removed meanwhile
+				return rows, err
+			}
+		}
+	}
 	var rows []*V
 	if err := st.run(ctx, s, &rows, st.shown("", st.pageOf(st.alternatives(a, w)), "")); err != nil {
 		return nil, err

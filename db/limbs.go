@@ -12,7 +12,7 @@ import (
 // limbsInScope are the limbs l that have companies of a scope, whose bounds are $1 and $2: those that begin in it, and the one that
 // its top is of, which may have others, too.
 const limbsInScope = `(SELECT l.id FROM limbs l WHERE l.lineage >= $1::bigint[] AND l.lineage < $2::bigint[]
-	UNION SELECT limb_of($1::bigint[])) l`
+	UNION ALL SELECT l.id FROM limbs l WHERE l.id = limb_of($1::bigint[]) AND l.lineage < $1::bigint[]) l`
 
 // limbsOfLogs are those in which the rows of logs of a scope were written, which stay in the limb that their company was of then.
 const limbsOfLogs = `(SELECT DISTINCT x.id FROM (SELECT l.id || l.was AS ids FROM limbs l WHERE l.lineage >= $1::bigint[] AND l.lineage < $2::bigint[]

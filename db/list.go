@@ -234,6 +234,9 @@ func newStatement(l *List, a Ask, counting bool, args ...any) *statement {
 		order = l.otherwise
 	}
 	s.keys, s.fields = l.keys(order), len(sorts(order))
+	if len(s.keys) == 2 && s.keys[1].by == l.id && s.keys[1].down == s.keys[0].down {
+		s.fields = 1 // as indexes have it
+	}
 	if len(s.keys[0].values) > 0 {
 		s.fields-- // it is alike in each part
 	}
@@ -495,12 +498,11 @@ func (s *statement) read(w way, gate string) string {
 // walked reads an ordered text as far as the page needs it. How far that may be at most stands there as a number, one of a few: of an argument the planner
 // expects a tenth of all rows, and to order all of them would look as good then as to walk the index that has them in order.
 func (s *statement) walked(text string) string {
-	for most := paging.MaxFirst / 8; most <= paging.MaxFirst; most *= 2 {
-		if s.page.Size <= most {
-			return "SELECT * FROM (" + text + " LIMIT " + strconv.Itoa(most+1) + ") b LIMIT " + s.rows
-		}
+	most := paging.MaxFirst / 8
+	for most < s.page.Size {
+		most *= 2
 	}
-	return text + " LIMIT " + s.rows
+	return "SELECT * FROM (" + text + " LIMIT " + strconv.Itoa(most+1) + ") b LIMIT " + s.rows
 }
 
 // all selects columns of all rows of a way that fit some conditions. Where there are several to begin from, the rows of each are

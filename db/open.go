@@ -11,7 +11,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"canopy/internal/access"
 	"canopy/internal/pgconn"
 	"canopy/internal/share"
 )
@@ -84,7 +83,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		pages:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
 		reads:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
 		writes:  share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
-		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{}, branches: &branches{}, placings: &share.Batches[access.Scope, *placing]{},
+		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{}, branches: &branches{}, placings: &share.Batches[placings, *placing]{},
 	}
 	if err := s.LookForCells(ctx); err != nil {
 		return nil, closing(pool, err)

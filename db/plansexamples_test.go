@@ -509,7 +509,8 @@ var examples = map[query]example{
 	qRightsAt:              whole("it looks at what people may at companies", "{299,5}"),
 
 	// placed.go
-	qPlacedCustomers: within("{299,5}"),
+	qPlacedCustomers:     within("{299,5}"),
+	qCustomersAndRegions: within("{299,5}"),
 
 	// principals.go
 	qKeyCaller:       few("client 299", 299, "key 1"),

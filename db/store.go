@@ -45,8 +45,8 @@ type Store struct {
 	logins  *lookups[LoginToken]
 	// branches are those of callers' companies.
 	branches *branches
-	// placings are companies that are read together, by the scope of those who ask; a transaction reads for itself.
-	placings *share.Batches[access.Scope, *placing]
+	// placings are companies that are read together, by the scope of those who ask and by what they ask; a transaction reads for itself.
+	placings *share.Batches[placings, *placing]
 	// cell is the one that the database is; nil for the home.
 	cell *Cell
 	// cells are the regions that have one.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -195,4 +196,19 @@ func aliases(n int, field string) string {
 		fmt.Fprintf(&b, "f%d: %s ", i, field)
 	}
 	return b.String()
+}
+
+// TestCostsAreWrittenAsTheyAre: what is written by hand of what a request cost is what the standard library writes.
+func TestCostsAreWrittenAsTheyAre(t *testing.T) {
+	for _, all := range []map[string]any{
+		{costExtension: &CostReport{Requested: 2, Limit: 1000, PerMinute: 50_000, Remaining: -3}},
+		{costExtension: &CostReport{}},
+		{costExtension: &CostReport{Requested: 1}, "other": true},
+		{"other": "x"},
+	} {
+		want, err := json.Marshal(all)
+		if got, fault := extensions(all); err != nil || fault != nil || string(got) != string(want) {
+			t.Errorf("%s, %v, want %s, %v", got, fault, want, err)
+		}
+	}
 }

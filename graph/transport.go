@@ -106,13 +106,26 @@ func encode(to []byte, resp *graphql.Response) ([]byte, bool) {
 		member("data", resp.Data)
 	}
 	if len(resp.Extensions) > 0 {
-		value, err := json.Marshal(resp.Extensions)
+		value, err := extensions(resp.Extensions)
 		if err != nil {
 			return append(body[:begin], unspeakable...), false
 		}
 		member("extensions", value)
 	}
 	return append(body, '}'), true
+}
+
+// extensions writes what stands beside the data: mostly what it cost, and nothing else.
+func extensions(all map[string]any) ([]byte, error) {
+	report, is := all[costExtension].(*CostReport)
+	if !is || len(all) > 1 {
+		return json.Marshal(all)
+	}
+	value := append(make([]byte, 0, 128), `{"`+costExtension+`":{"requested":`...)
+	value = append(strconv.AppendInt(value, int64(report.Requested), 10), `,"limit":`...)
+	value = append(strconv.AppendInt(value, int64(report.Limit), 10), `,"perMinute":`...)
+	value = append(strconv.AppendInt(value, int64(report.PerMinute), 10), `,"remaining":`...)
+	return append(strconv.AppendInt(value, int64(report.Remaining), 10), `}}`...), nil
 }
 
 // Do answers one request: a query or a mutation by JSON wherever the client takes that, a subscription

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	"canopy/internal/lines"
 	"canopy/internal/problem"
 )
 
@@ -32,6 +33,8 @@ type Main struct {
 	Getenv func(string) string
 	// Environ is all of the environment, where misspelt settings are looked for; may be nil.
 	Environ []string
+	// log gathers the lines of a process that stays; nil for others.
+	log *lines.Writer
 }
 
 // command is one of the program's commands. setup declares its flags and gives what runs it with
@@ -57,7 +60,9 @@ func (m *Main) Run(ctx context.Context, args []string) int {
 		return exitOK
 	}
 	if cmd, rest := find(args); cmd != nil {
-		return m.exit(cmd, m.runCommand(ctx, cmd, rest))
+		err := m.runCommand(ctx, cmd, rest)
+		m.log.Flush()
+		return m.exit(cmd, err)
 	}
 	return m.noCommand(args)
 }
@@ -208,9 +213,19 @@ func (m *Main) commandHelp(c *command, flags *flag.FlagSet) {
 }
 
 // logger writes text on a terminal and JSON elsewhere.
-func (m *Main) logger() *slog.Logger {
-	if f, ok := m.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return slog.New(slog.NewTextHandler(m.Stderr, nil))
+func (m *Main) logger() *slog.Logger { return slog.New(m.handler(m.Stderr)) }
+
+// gathered is the logger of a process that stays, whose lines are written together.
+func (m *Main) gathered() *slog.Logger {
+	if m.log == nil {
+		m.log = lines.NewWriter(m.Stderr)
 	}
-	return slog.New(slog.NewJSONHandler(m.Stderr, nil))
+	return slog.New(lines.Handler(m.handler(m.log), m.log))
+}
+
+func (m *Main) handler(to io.Writer) slog.Handler {
+	if f, ok := m.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return slog.NewTextHandler(to, nil)
+	}
+	return slog.NewJSONHandler(to, nil)
 }

@@ -13,7 +13,7 @@ import (
 // version is the program's, set when it is built.
 var version = "dev"
 
-func (m *Main) options() app.Options { return app.Options{Version: version, Log: m.logger()} }
+func (m *Main) options() app.Options { return app.Options{Version: version, Log: m.gathered()} }
 
 func serveCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, _ []string) error {

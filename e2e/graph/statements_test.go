@@ -119,15 +119,24 @@ func TestCompaniesTakeTwoStatements(t *testing.T) {
 	if n := s.Statements(func() { s.Must(200, "GET", path, root, nil) }); n > 2 {
 		t.Errorf("REST: %d statements, want at most 2", n)
 	}
-	var data map[string]any
-	n := s.Statements(func() {
-		data = s.MustGQL(root, `query($c: ID!) { customer(id: $c) { name region { name } ancestors { name level } } }`, map[string]any{"c": hydro})
-	})
-	if n > 2 {
-		t.Errorf("GraphQL: %d statements, want at most 2", n)
-	}
-	if platform.Member(t, data, "customer.region.name") != "Europe Central" || len(platform.Member(t, data, "customer.ancestors").([]any)) != 2 {
-		t.Error(data)
+	for _, asked := range []string{
+		"id", "region { name }", "ancestors { name level }", "parent { name }", "effectiveStatus", "... on Customer { parent { name } }", "...place",
+	} {
+		query := "query($c: ID!) { customer(id: $c) { name region { name } " + asked + " } }"
+		if asked == "...place" {
+			query += " fragment place on Customer { ancestors { name } }"
+		}
+		var data map[string]any
+		n := s.Statements(func() { data = s.MustGQL(root, query, map[string]any{"c": hydro}) })
+		if n > 2 {
+			t.Errorf("GraphQL, with %s: %d statements, want at most 2", asked, n)
+		}
+		if platform.Member(t, data, "customer.region.name") != "Europe Central" {
+			t.Error(data)
+		}
+		if above, is := platform.Member(t, data, "customer").(map[string]any)["ancestors"]; is && len(above.([]any)) != 2 {
+			t.Error(data)
+		}
 	}
 }
 

@@ -19,32 +19,39 @@ type Cells struct {
 	HomeServer, CellServer *devstack.Postgres
 }
 
-// StartOneDoor starts both as StartCells does, with a key by which each passes on what the other has.
-func StartOneDoor(t testing.TB, region string, change ...func(*config.Config)) *Cells {
-	t.Helper()
-	c := startCells(t, region, [][]byte{bytes.Repeat([]byte{9}, 32)}, change)
-	c.Home.SQL(`UPDATE cells SET address = $1`, c.Cell.URL)
-	return c
-}
-
 // StartCells starts both. change may alter the cell's settings first.
-func StartCells(t *testing.T, region string, change ...func(*config.Config)) *Cells {
+func StartCells(t testing.TB, region string, change ...func(*config.Config)) *Cells {
 	t.Helper()
 	return startCells(t, region, nil, change)
 }
 
+// StartOneDoor starts both, with a key by which each passes on what the other has.
+func StartOneDoor(t testing.TB, region string, change ...func(*config.Config)) *Cells {
+	t.Helper()
+	return startCells(t, region, [][]byte{bytes.Repeat([]byte{9}, 32)}, change)
+}
+
 func startCells(t testing.TB, region string, keys [][]byte, change []func(*config.Config)) *Cells {
 	t.Helper()
-	server := func() *devstack.Postgres {
-		p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
-			Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
-		}))
-		t.Cleanup(p.Remove)
-		return p
-	}
-	c := &Cells{HomeServer: server(), CellServer: server()}
+	c := &Cells{HomeServer: startServer(t)}
 	devtest.Check(t, errors.Join(db.Migrate(t.Context(), c.HomeServer.URL()), fillDemo(t.Context(), t, c.HomeServer.URL())))
 	c.Home = Start(t, func(cfg *config.Config) { cfg.DatabaseURL, cfg.CellKeys = c.HomeServer.URL(), keys })
+	return c.Another(t, region, change...)
+}
+
+func startServer(t testing.TB) *devstack.Postgres {
+	t.Helper()
+	p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
+		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
+	}))
+	t.Cleanup(p.Remove)
+	return p
+}
+
+// Another starts the cell of another region of the same home.
+func (c *Cells) Another(t testing.TB, region string, change ...func(*config.Config)) *Cells {
+	t.Helper()
+	c = &Cells{Home: c.Home, HomeServer: c.HomeServer, CellServer: startServer(t)}
 	on := func(url string, do func(*db.Migrator) error) {
 		t.Helper()
 		m := devtest.Must[*db.Migrator](t)(db.NewMigrator(t.Context(), url))
@@ -58,9 +65,12 @@ func startCells(t testing.TB, region string, keys [][]byte, change []func(*confi
 	})
 	c.Cell = Start(t, append([]func(*config.Config){func(cfg *config.Config) {
 		cfg.DatabaseURL, cfg.Region, cfg.HomeURL = c.CellServer.URL(), region, c.HomeServer.URL()
-		cfg.PublicURL, cfg.CellKeys = c.Home.App.Config.PublicURL, keys // tokens are of one issuer
+		cfg.PublicURL, cfg.CellKeys = c.Home.App.Config.PublicURL, c.Home.App.Config.CellKeys // tokens are of one issuer
 	}}, change...)...)
 	c.Cell.Demo = c.Home.Demo
+	if len(c.Home.App.Config.CellKeys) > 0 {
+		c.Home.SQL(`UPDATE cells SET address = $1 WHERE region_id = $2`, c.Cell.URL, c.Cell.App.Store.Cell().Number)
+	}
 	return c
 }
 
