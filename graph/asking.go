@@ -27,7 +27,9 @@ const maxSaid = 256 << 20
 
 // asks is what a cell is asked: a part of an operation that a client has sent.
 type asks struct {
-	query     string
+	query string
+	// name is that of the operation in the query; "" where that has one alone.
+	name      string
 	variables map[string]any
 }
 
@@ -156,7 +158,11 @@ const passedOnExtension = "PassedOn"
 // request makes the request, with what the caller has shown. A file goes as it comes.
 func (a asks) request(ctx context.Context, accept string) (*http.Request, error) {
 	variables, file, place := withoutFile(a.variables, "variables")
-	operations, err := json.Marshal(map[string]any{"query": a.query, "variables": variables})
+	members := map[string]any{"query": a.query, "variables": variables}
+	if a.name != "" {
+		members["operationName"] = a.name
+	}
+	operations, err := json.Marshal(members)
 	if err != nil {
 		return nil, err
 	}

@@ -176,6 +176,7 @@ type tripper struct {
 func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	leave, err := t.enter(r.Context(), t.to, t.branch)
 	if err != nil {
+		unsent(r)
 		return nil, err
 	}
 	defer leave()

@@ -51,6 +51,7 @@ func own(h http.Header) {
 // Ask sends a request of the platform's own making to another cell.
 func (c *Cells) Ask(r *http.Request, to problem.Place, branch int64) (*http.Response, error) {
 	if err := c.address(r, to); err != nil {
+		unsent(r)
 		return nil, Away(to, err)
 	}
 	res, err := tripper{c, to, branch}.RoundTrip(r)
@@ -58,6 +59,13 @@ func (c *Cells) Ask(r *http.Request, to problem.Place, branch int64) (*http.Resp
 		return nil, Away(to, err)
 	}
 	return res, nil
+}
+
+// unsent closes the body of a request that is not sent: whoever writes it waits for that.
+func unsent(r *http.Request) {
+	if r.Body != nil {
+		_ = r.Body.Close()
+	}
 }
 
 type authorizationKey struct{}
