@@ -110,13 +110,17 @@ func TestOneDoorForPeople(t *testing.T) {
 	if there := cell.MustGQL(home.Root(), query, all); !reflect.DeepEqual(here, there) || strings.Count(fmt.Sprint(here), "https://1.1.1.1/") != 4 {
 		t.Errorf("at the home %v, in the cell %v", here, there)
 	}
-	// The companies of a cell are asked for together.
+	// The companies of a cell are asked for together. What the cell does by itself meanwhile is counted, too: the least of some tries is the question's.
 	statements := func(companies ...int64) int64 {
 		ids := []string{}
 		for _, id := range companies {
 			ids = append(ids, fmt.Sprint(id))
 		}
-		return cell.Statements(func() { home.MustGQL(home.Root(), query, map[string]any{"ids": ids}) })
+		least := int64(1 << 30)
+		for range 10 {
+			least = min(least, cell.Statements(func() { home.MustGQL(home.Root(), query, map[string]any{"ids": ids}) }))
+		}
+		return least
 	}
 	if one, more := statements(hydro), statements(hydro, home.Customer("Alpine Energy"), home.Customer("Alpine Solar")); one != more {
 		t.Errorf("one company takes %d statements of the cell, three take %d", one, more)
