@@ -69,7 +69,7 @@ var (
 	qExport = prepare(`
 		SELECT ` + exportColumns + ` FROM customer_exports e JOIN customers c ON c.id = e.customer_id
 		WHERE e.id = $3 AND COALESCE(e.expires_at > now(), true) AND ` + withinScope)
-	// A link to an archive leads nowhere once who has asked for it, a person or a key, has not the rights at the company, or above it, that it was asked for with.
+	// A link to an archive leads nowhere once who has asked for it, a person or a key, has not the rights at the company, or above it, that it was asked for with, or nobody acts for that one while it is suspended.
 	qArchive = prepare(`
 		SELECT ` + exportColumns + ` FROM customer_exports e` + joinByID("customers", "c", "e.customer_id") + `
 		CROSS JOIN LATERAL (SELECT CASE split_part(e.asked_by, ':', 1) WHEN 'user' THEN split_part(e.asked_by, ':', 2)::bigint ELSE (
@@ -78,7 +78,8 @@ var (
 		WHERE e.id = $1 AND e.status = 'READY' AND e.expires_at > now() AND EXISTS (
 			SELECT FROM accounts a` + permissionOf("asker.user_id") + instanceOf + joinByID("applications", "app", "i.application_id") + joinByID("roles", "r", "p.role_id") + `
 			WHERE a.customer_id = ANY (c.lineage) AND app.code = 'tenant' AND NOT a.disabled AND NOT p.disabled
-			AND r.features @> e.rights AND (r.is_owner OR a.customer_id <> e.customer_id))`)
+			AND r.features @> e.rights AND (r.is_owner OR a.customer_id <> e.customer_id)
+			AND NOT ` + inactive("(SELECT v.lineage FROM customers v WHERE v.id = a.customer_id)::bigint[]") + `)`)
 	qLeaseExport = work{
 		table: "customer_exports", open: exportOpen, handedOut: "handed_out", due: "next_attempt_at",
 		first: "id", size: "id", window: "1", set: ", handed_out = true", count: "attempts",

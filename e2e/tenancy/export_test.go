@@ -276,6 +276,10 @@ func TestArchivesAreForTheirAskersRights(t *testing.T) {
 	platform.Scenario{Status: 200, Has: map[string]any{"status": "ready", "url": nil}}.Judge(t, s.Do("GET", fmt.Sprintf("/tenant/export/%d", id), s.Root(), nil))
 	s.SQL(`UPDATE permissions SET disabled = false WHERE user_id = $1`, s.UserID("greta@alpine.example"))
 	leads("with it", 200)
+	s.SQL(`UPDATE customers SET suspended = true WHERE id = $1`, alpine)
+	leads("while the company is suspended", 404)
+	s.SQL(`UPDATE customers SET suspended = false WHERE id = $1`, alpine)
+	leads("once it is not", 200)
 	s.SQL(`UPDATE api_keys SET revoked_at = now() WHERE user_id = $1`, s.UserID("greta@alpine.example"))
 	leads("of a key that is revoked", 404)
 }
