@@ -115,7 +115,9 @@ func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 	}
 	changes := strings.HasPrefix(a.query, string(ast.Mutation))
 	if key := e.oc.Headers.Get("Idempotency-Key"); key != "" && e.oc.Operation.Operation == ast.Mutation {
+		e.mu.Lock() // several cells are asked at the same time
 		e.oc.Stats.SetExtension(passedOnExtension, true)
+		e.mu.Unlock()
 		if changes {
 			r.Header.Set("Idempotency-Key", e.keyOf(key, root))
 		}

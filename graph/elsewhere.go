@@ -169,10 +169,19 @@ func (e *elsewhere) ask() {
 		return
 	}
 	var all sync.WaitGroup
-	for _, place := range places {
-		all.Go(func() { e.fetch(byPlace[place]) })
+	faults := make([]any, len(places))
+	for i, place := range places {
+		all.Go(func() {
+			defer func() { faults[i] = recover() }()
+			e.fetch(byPlace[place])
+		})
 	}
 	all.Wait()
+	for _, fault := range faults {
+		if fault != nil {
+			panic(fault) // where the operation's own are caught: here it would end the process
+		}
+	}
 }
 
 // fetch asks one cell for values, and notes what became of each.

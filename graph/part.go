@@ -195,6 +195,9 @@ func (p *part) read(s *said) error {
 		return err
 	}
 	for _, err := range s.Errors {
+		if err == nil {
+			continue // null is no error
+		}
 		if after, ok := err.Extensions["retryAfter"].(float64); ok {
 			err.Extensions["retryAfter"] = int(after)
 		}
