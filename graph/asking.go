@@ -28,13 +28,14 @@ const maxSaid = 256 << 20
 // asks is what a cell is asked: a part of an operation that a client has sent.
 type asks struct {
 	query     string
+	name      string // of the operation, where there are several
 	variables map[string]any
 }
 
 // asks makes the operation that asks for the values below a part.
 func (e *elsewhere) asks(root *part) asks {
 	op := &ast.OperationDefinition{Operation: ast.Query, SelectionSet: root.root()}
-	if root.below[0].object == rootTypes[ast.Mutation] {
+	if root.changes() {
 		op.Operation = ast.Mutation
 	}
 	doc := &ast.QueryDocument{Operations: ast.OperationList{op}}
@@ -113,7 +114,7 @@ func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 	if err != nil {
 		return nil, err
 	}
-	changes := strings.HasPrefix(a.query, string(ast.Mutation))
+	changes := root.changes()
 	if key := e.oc.Headers.Get("Idempotency-Key"); key != "" && e.oc.Operation.Operation == ast.Mutation {
 		e.mu.Lock() // several cells are asked at the same time
 		e.oc.Stats.SetExtension(passedOnExtension, true)
@@ -158,7 +159,7 @@ const passedOnExtension = "PassedOn"
 // request makes the request, with what the caller has shown. A file goes as it comes.
 func (a asks) request(ctx context.Context, accept string) (*http.Request, error) {
 	variables, file, place := withoutFile(a.variables, "variables")
-	operations, err := json.Marshal(map[string]any{"query": a.query, "variables": variables})
+	operations, err := json.Marshal(map[string]any{"query": a.query, "operationName": a.name, "variables": variables})
 	if err != nil {
 		return nil, err
 	}

@@ -201,14 +201,14 @@ func (e *elsewhere) fetch(values []*value) {
 	}
 }
 
-// patiently asks again where a cell does not know yet what leads to a value: what was done at the home is there a moment later.
+// patiently asks again where a cell does not know yet what leads to a value: what was done at the home is there a moment later. A change is asked for once.
 func (e *elsewhere) patiently(root *part, to problem.Place) (*said, error) {
 	for wait := firstWait; ; wait *= 2 {
 		said, err := e.send(root, to)
 		if err == nil {
 			err = root.read(said)
 		}
-		if err != nil || !said.lacks || wait > lastWait {
+		if err != nil || root.changes() || !said.lacks || wait > lastWait {
 			return said, err
 		}
 		select {

@@ -173,6 +173,9 @@ func (p *part) root() (set ast.SelectionSet) {
 	return set
 }
 
+// changes tells whether it is asked for by a mutation.
+func (p *part) changes() bool { return p.below[0].object == rootTypes[ast.Mutation] }
+
 // selection is what is asked of an object for all that is below a part.
 func (p *part) selection() (set ast.SelectionSet) {
 	for _, b := range p.below {

@@ -49,7 +49,7 @@ func (h hops) InterceptOperation(ctx context.Context, next graphql.OperationHand
 
 // listen has another cell tell what a subscription is told, event by event, until the context ends.
 func (h hops) listen(ctx context.Context, oc *graphql.OperationContext, to problem.Place) (graphql.ResponseHandler, error) {
-	r, err := asks{oc.RawQuery, oc.Variables}.request(ctx, typeEvents)
+	r, err := asks{oc.RawQuery, oc.OperationName, oc.Variables}.request(ctx, typeEvents)
 	if err != nil {
 		return nil, err
 	}
