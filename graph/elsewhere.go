@@ -32,6 +32,13 @@ var (
 func (hops) ExtensionName() string                   { return "Hops" }
 func (hops) Validate(graphql.ExecutableSchema) error { return nil }
 
+// tell writes down why another cell has not answered, unless it is the client who has gone.
+func (h hops) tell(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		h.cells.Log.WarnContext(ctx, "another cell did not answer", "error", err)
+	}
+}
+
 // InterceptResponse executes an operation, or makes the answer to an event.
 func (h hops) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	if !h.cells.PassesParts(ctx) || !graphql.HasOperationContext(ctx) {
@@ -191,6 +198,9 @@ func (e *elsewhere) fetch(values []*value) {
 		root := &part{}
 		later := root.take(values)
 		said, err := e.patiently(root, values[0].place)
+		if err != nil {
+			hops{e.cells}.tell(e.ctx, err)
+		}
 		for _, v := range values {
 			if slices.Contains(later, v) {
 				continue

@@ -7,6 +7,7 @@ import (
 	"net/http/httputil"
 
 	"canopy/internal/problem"
+	"canopy/internal/web"
 )
 
 // Pass has a request answered by another cell, whatever that says. failed answers where it says nothing; branch is that of the caller.
@@ -48,11 +49,13 @@ func own(h http.Header) {
 	}
 }
 
-// Ask sends a request of the platform's own making to another cell.
+// Ask sends a request of the platform's own making to another cell. The request's body is closed in any case.
 func (c *Cells) Ask(r *http.Request, to problem.Place, branch int64) (*http.Response, error) {
 	if err := c.address(r, to); err != nil {
+		closeBody(r)
 		return nil, Away(to, err)
 	}
+	r.Header.Set("User-Agent", web.UserAgent(r.Context()))
 	res, err := tripper{c, to, branch}.RoundTrip(r)
 	if err != nil {
 		return nil, Away(to, err)
