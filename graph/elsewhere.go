@@ -193,6 +193,7 @@ func (e *elsewhere) ask() {
 
 // fetch asks one cell for values, and notes what became of each.
 func (e *elsewhere) fetch(values []*value) {
+	leaveTurn(e.ctx)
 	lead(values)
 	for len(values) > 0 {
 		root := &part{}
