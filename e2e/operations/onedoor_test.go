@@ -110,6 +110,19 @@ func TestOneDoorForPeople(t *testing.T) {
 	if there := cell.MustGQL(home.Root(), query, all); !reflect.DeepEqual(here, there) || strings.Count(fmt.Sprint(here), "https://1.1.1.1/") != 4 {
 		t.Errorf("at the home %v, in the cell %v", here, there)
 	}
+	// What stands beside a fragment in one place is of that place alone, and names are the client's to choose.
+	const several = `query($ids: [ID!], $id: ID!, $more: Boolean = false) {
+		canopy: __typename
+		c1: customer(id: $id) { d: webhookDestinations(first: 1) { totalCount } }
+		customers(filter: {ids: $ids}) { nodes { ...F v0: webhookDestinations(first: 2) { totalCount } } edges { node { ...F webhookDestinations(first: 3) { nodes { url } } } } }
+		n: customers(filter: {ids: $ids}) { nodes { ... on Node { id } ... on Customer { name @skip(if: $more) webhookDestinations(first: 3) @include(if: $more) { totalCount } } } }
+	}
+	fragment F on Customer { webhookDestinations(first: 3) { totalCount } }`
+	all["id"] = fmt.Sprint(hydro)
+	here = home.MustGQL(home.Root(), several, all)
+	if there := cell.MustGQL(home.Root(), several, all); !reflect.DeepEqual(here, there) || strings.Count(fmt.Sprint(here), "https://1.1.1.1/") != 4 {
+		t.Errorf("at the home %v, in the cell %v", here, there)
+	}
 	// The companies of a cell are asked for together.
 	statements := func(companies ...int64) int64 {
 		ids := []string{}
@@ -153,25 +166,32 @@ func TestOneDoorListens(t *testing.T) {
 	query := fmt.Sprintf(`subscription { documentUpdated(contextId: "%d") { displayName status } }`, contextID)
 	events := home.Stream(t, query, token)
 	conn := home.Dial(t, query, map[string]any{"authorization": "Bearer " + token}, nil)
-	sockets := make(chan string, 100)
+	devtest.Check(t, conn.WriteJSON(map[string]any{"type": "subscribe", "id": "2", "payload": map[string]any{
+		"query": "query Other { __typename } " + strings.Replace(query, "subscription {", "subscription Named { named:", 1), "operationName": "Named",
+	}}))
+	sockets, named := make(chan string, 100), make(chan string, 100)
 	go func() {
 		for {
 			var m struct {
-				Type    string
-				Payload json.RawMessage
+				ID, Type string
+				Payload  json.RawMessage
 			}
-			if conn.ReadJSON(&m) != nil {
+			switch {
+			case conn.ReadJSON(&m) != nil:
 				close(sockets)
+				close(named)
 				return
-			}
-			if m.Type == "next" || m.Type == "error" {
+			case m.Type != "next" && m.Type != "error":
+			case m.ID == "2":
+				named <- string(m.Payload)
+			default:
 				sockets <- string(m.Payload)
 			}
 		}
 	}()
 	time.Sleep(500 * time.Millisecond) // both listen by then; that nothing is missed is told below
 	home.Upload(token, contextID, "heard.txt", []byte("Turbines."))
-	for name, heard := range map[string]<-chan string{"events": events, "a socket": sockets} {
+	for name, heard := range map[string]<-chan string{"events": events, "a socket": sockets, "a socket, one of several operations": named} {
 		select {
 		case event := <-heard:
 			if !strings.Contains(event, `"heard.txt"`) {
