@@ -76,9 +76,9 @@ type value struct {
 	// place is the cell, and steps lead to the field from the root of the operation.
 	place problem.Place
 	steps []step
-	// owner is the global id of the object that the field is of; "" where that has none. byID: it is asked for by that alone.
-	owner string
-	byID  bool
+	// owner is the global id of the object that the field is of; "" where that has none. byID: it is asked for by that alone, and inList: with others of a list.
+	owner        string
+	byID, inList bool
 	// nonNull: where there is no value, what is at nullable becomes null; nil is all of the data.
 	nonNull  bool
 	nullable ast.Path
@@ -204,6 +204,11 @@ func (e *elsewhere) fetch(values []*value) {
 		}
 		for _, v := range values {
 			if slices.Contains(later, v) {
+				continue
+			}
+			if err == nil && v.inList && said.of(v) == nil && said.unknown(v) {
+				v.alone()
+				later = append(later, v)
 				continue
 			}
 			e.settle(v, said, err)

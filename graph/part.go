@@ -91,13 +91,19 @@ func lead(values []*value) {
 			continue
 		}
 		last := v.steps[len(v.steps)-1]
-		if last.object != "Customer" {
-			id := &ast.Value{Kind: ast.StringValue, Raw: v.owner}
-			v.steps = []step{made("Query", fmt.Sprintf("canopy_n%x", v.owner), "node", argument("id", id)), last}
+		if v.inList = last.object == "Customer"; !v.inList {
+			v.alone()
 			continue
 		}
 		v.steps = []step{lists.of(v.owner, wanted[v.owner]), made("CustomerConnection", "nodes", "nodes"), last}
 	}
+}
+
+// alone has a value asked for by its owner's id and no other: also a company that lists leave out, as it is deleted, or below one that is.
+func (v *value) alone() {
+	v.inList = false
+	id := &ast.Value{Kind: ast.StringValue, Raw: v.owner}
+	v.steps = []step{made("Query", fmt.Sprintf("canopy_n%x", v.owner), "node", argument("id", id)), v.steps[len(v.steps)-1]}
 }
 
 // names call the fields that are asked for by ids. Clients may call different fields alike in different places, which are one here; and a fragment's field is another one where
@@ -255,7 +261,7 @@ func (p *part) read(s *said) error {
 			s.rest = append(s.rest, err)
 		}
 	}
-	p.each(func(v *value) { s.lacks = s.lacks || s.found[v] == nil && s.unknown(v) })
+	p.each(func(v *value) { s.lacks = s.lacks || s.found[v] == nil && !v.inList && s.unknown(v) })
 	return nil
 }
 

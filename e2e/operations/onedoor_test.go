@@ -134,6 +134,17 @@ func TestOneDoorForPeople(t *testing.T) {
 	if one, more := statements(hydro), statements(hydro, home.Customer("Alpine Energy"), home.Customer("Alpine Solar")); one != more {
 		t.Errorf("one company takes %d statements of the cell, three take %d", one, more)
 	}
+	// Lists leave out what is deleted, and all below that, unless they are asked for it.
+	solar := home.Customer("Alpine Solar")
+	home.Mutate(home.Root(), "deleteCustomer", "deletedId", map[string]any{"id": fmt.Sprint(solar)})
+	devtest.Eventually(t, "the cell knows that it is deleted", func() bool {
+		return cell.Number(`SELECT count(*) FROM customers WHERE id = $1 AND status = 'DELETED'`, solar) == 1
+	})
+	const deleted = `{ customers(filter: {status: DELETED}) { nodes { name webhookDestinations { totalCount } } } }`
+	here = home.MustGQL(home.Root(), deleted, nil)
+	if there := cell.MustGQL(home.Root(), deleted, nil); !reflect.DeepEqual(here, there) || !strings.Contains(fmt.Sprint(here), "Alpine Solar") {
+		t.Errorf("what is deleted: at the home %v, in the cell %v", here, there)
+	}
 	make := func(name, key, more string) platform.Answer {
 		return cell.PostWith("/graphql", home.Root(), "application/json", platform.MustJSON(t, map[string]any{
 			"query": fmt.Sprintf(`mutation { createCustomer(input: {parentId: "1", name: %q, email: "once@example.com", regionId: "1"}) { customer { name %s } } }`, name, more),
