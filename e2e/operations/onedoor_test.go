@@ -166,6 +166,18 @@ func TestOneDoorForPeople(t *testing.T) {
 	}
 }
 
+// TestOneDoorOfSeveralCells: what a change under an idempotency key shows comes from two other cells, which are asked side by side.
+func TestOneDoorOfSeveralCells(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	c.Another(t, "us-east")
+	const change = `mutation { updateCustomer(input: {customerId: "1", name: "Northwind"}) { customer { descendants(first: 50) { nodes { region { name } webhookDestinations { totalCount } } } } } }`
+	a := c.Home.PostWith("/graphql", c.Home.Root(), "application/json", platform.MustJSON(t, map[string]any{"query": change}), http.Header{"Idempotency-Key": {"several"}})
+	if body := string(a.Body); a.Status != 200 || strings.Contains(body, "errors") || !strings.Contains(body, "Europe Central") || !strings.Contains(body, "US East") {
+		t.Errorf("%d %s", a.Status, body)
+	}
+}
+
 // TestOneDoorListens: what is listened to in a cell is heard at the home's address, over both transports, and ends when it ends there.
 func TestOneDoorListens(t *testing.T) {
 	t.Parallel()
