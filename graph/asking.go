@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -25,18 +26,20 @@ import (
 // maxSaid bounds what another cell answers, in bytes: what a request may cost bounds it before.
 const maxSaid = 256 << 20
 
+// saidTime is how long another cell may take for its answer, once that has begun.
+const saidTime = time.Minute
+
 // asks is what a cell is asked: a part of an operation that a client has sent.
 type asks struct {
-	query string
-	// name is that of the operation in the query; "" where that has one alone.
-	name      string
+	query     string
+	name      string // of the operation, where there are several
 	variables map[string]any
 }
 
 // asks makes the operation that asks for the values below a part.
 func (e *elsewhere) asks(root *part) asks {
 	op := &ast.OperationDefinition{Operation: ast.Query, SelectionSet: root.root()}
-	if root.below[0].object == rootTypes[ast.Mutation] {
+	if root.changes() {
 		op.Operation = ast.Mutation
 	}
 	doc := &ast.QueryDocument{Operations: ast.OperationList{op}}
@@ -111,13 +114,18 @@ func (u *uses) value(v *ast.Value) {
 // send asks a cell for the values below a part.
 func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 	a := e.asks(root)
-	r, err := a.request(e.ctx, typeJSON)
+	ctx, cancel := context.WithCancel(e.ctx)
+	defer cancel()
+	r, done, err := a.request(ctx, typeJSON)
 	if err != nil {
 		return nil, err
 	}
-	changes := strings.HasPrefix(a.query, string(ast.Mutation))
+	defer done()
+	changes := root.changes()
 	if key := e.oc.Headers.Get("Idempotency-Key"); key != "" && e.oc.Operation.Operation == ast.Mutation {
+		e.mu.Lock() // several cells are asked at the same time
 		e.oc.Stats.SetExtension(passedOnExtension, true)
+		e.mu.Unlock()
 		if changes {
 			r.Header.Set("Idempotency-Key", e.keyOf(key, root))
 		}
@@ -127,6 +135,7 @@ func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
+	defer time.AfterFunc(saidTime, cancel).Stop()
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxSaid+1))
 	switch {
 	case err != nil:
@@ -136,7 +145,7 @@ func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 	}
 	s := &said{}
 	if err := json.Unmarshal(raw, s); err != nil || len(s.Data) == 0 && len(s.Errors) == 0 {
-		return nil, hop.Away(to, fmt.Errorf("it answers %d and no GraphQL: %.100q", res.StatusCode, raw))
+		return nil, hop.Away(to, fmt.Errorf("it answers %d and no GraphQL", res.StatusCode))
 	}
 	if changes {
 		e.cells.Done(e.ctx, to)
@@ -155,25 +164,22 @@ func (e *elsewhere) keyOf(key string, root *part) string {
 // passedOnExtension marks an operation of which another cell has done a part, and keeps the answer to it.
 const passedOnExtension = "PassedOn"
 
-// request makes the request, with what the caller has shown. A file goes as it comes.
-func (a asks) request(ctx context.Context, accept string) (*http.Request, error) {
+// request makes the request, with what the caller has shown. A file goes as it comes; done waits until nobody reads it any more.
+func (a asks) request(ctx context.Context, accept string) (r *http.Request, done func(), err error) {
 	variables, file, place := withoutFile(a.variables, "variables")
-	members := map[string]any{"query": a.query, "variables": variables}
-	if a.name != "" {
-		members["operationName"] = a.name
-	}
-	operations, err := json.Marshal(members)
+	operations, err := json.Marshal(map[string]any{"query": a.query, "operationName": a.name, "variables": variables})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var body io.Reader = bytes.NewReader(operations)
-	media := typeJSON
+	media, done := typeJSON, func() {}
 	if file != nil {
-		body, media = formOf(operations, file, place)
+		body, media, done = formOf(operations, file, place)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", body)
+	r, err = http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", body)
 	if err != nil {
-		return nil, err
+		done()
+		return nil, nil, err
 	}
 	r.Header.Set("Content-Type", media)
 	r.Header.Set("Accept", accept)
@@ -181,7 +187,7 @@ func (a asks) request(ctx context.Context, accept string) (*http.Request, error)
 	if shown := hop.Authorization(ctx); shown != "" {
 		r.Header.Set("Authorization", shown)
 	}
-	return r, nil
+	return r, done, nil
 }
 
 // withoutFile gives variables with null in place of the file, of which a request has at most one, and the file with its place.
@@ -202,11 +208,14 @@ func withoutFile(value any, at string) (without any, file *intake.File, place st
 	return value, nil, ""
 }
 
-// formOf is a request with a file, by the GraphQL multipart request specification. The file is read while it is sent.
-func formOf(operations []byte, file *intake.File, place string) (body io.Reader, media string) {
+// formOf is a request with a file, by the GraphQL multipart request specification. The file is read while it is sent, and done has that end: what is left of a file that was refused
+// is its client's own reader's. That takes no longer than the client may be silent.
+func formOf(operations []byte, file *intake.File, place string) (body io.Reader, media string, done func()) {
 	from, to := io.Pipe()
 	form := multipart.NewWriter(to)
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		write := func() error {
 			places, err := json.Marshal(map[string][]string{"file": {place}})
 			if err != nil {
@@ -231,5 +240,8 @@ func formOf(operations []byte, file *intake.File, place string) (body io.Reader,
 		}
 		_ = to.CloseWithError(write()) // which the reader hears
 	}()
-	return from, form.FormDataContentType()
+	return from, form.FormDataContentType(), func() {
+		_ = from.Close()
+		<-ended
+	}
 }

@@ -32,6 +32,13 @@ var (
 func (hops) ExtensionName() string                   { return "Hops" }
 func (hops) Validate(graphql.ExecutableSchema) error { return nil }
 
+// tell writes down why another cell has not answered, unless it is the client who has gone.
+func (h hops) tell(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		h.cells.Log.WarnContext(ctx, "another cell did not answer", "error", err)
+	}
+}
+
 // InterceptResponse executes an operation, or makes the answer to an event.
 func (h hops) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	if !h.cells.PassesParts(ctx) || !graphql.HasOperationContext(ctx) {
@@ -69,9 +76,9 @@ type value struct {
 	// place is the cell, and steps lead to the field from the root of the operation.
 	place problem.Place
 	steps []step
-	// owner is the global id of the object that the field is of; "" where that has none. byID: it is asked for by that alone.
-	owner string
-	byID  bool
+	// owner is the global id of the object that the field is of; "" where that has none. byID: it is asked for by that alone, and inList: with others of a list.
+	owner        string
+	byID, inList bool
 	// nonNull: where there is no value, what is at nullable becomes null; nil is all of the data.
 	nonNull  bool
 	nullable ast.Path
@@ -169,21 +176,39 @@ func (e *elsewhere) ask() {
 		return
 	}
 	var all sync.WaitGroup
-	for _, place := range places {
-		all.Go(func() { e.fetch(byPlace[place]) })
+	faults := make([]any, len(places))
+	for i, place := range places {
+		all.Go(func() {
+			defer func() { faults[i] = recover() }()
+			e.fetch(byPlace[place])
+		})
 	}
 	all.Wait()
+	for _, fault := range faults {
+		if fault != nil {
+			panic(fault) // where the operation's own are caught: here it would end the process
+		}
+	}
 }
 
 // fetch asks one cell for values, and notes what became of each.
 func (e *elsewhere) fetch(values []*value) {
+	leaveTurn(e.ctx)
 	lead(values)
 	for len(values) > 0 {
 		root := &part{}
 		later := root.take(values)
 		said, err := e.patiently(root, values[0].place)
+		if err != nil {
+			hops{e.cells}.tell(e.ctx, err)
+		}
 		for _, v := range values {
 			if slices.Contains(later, v) {
+				continue
+			}
+			if err == nil && v.inList && said.of(v) == nil && said.unknown(v) {
+				v.alone()
+				later = append(later, v)
 				continue
 			}
 			e.settle(v, said, err)
@@ -192,14 +217,14 @@ func (e *elsewhere) fetch(values []*value) {
 	}
 }
 
-// patiently asks again where a cell does not know yet what leads to a value: what was done at the home is there a moment later.
+// patiently asks again where a cell does not know yet what leads to a value: what was done at the home is there a moment later. A change is asked for once.
 func (e *elsewhere) patiently(root *part, to problem.Place) (*said, error) {
 	for wait := firstWait; ; wait *= 2 {
 		said, err := e.send(root, to)
 		if err == nil {
 			err = root.read(said)
 		}
-		if err != nil || !said.lacks || wait > lastWait {
+		if err != nil || root.changes() || !said.lacks || wait > lastWait {
 			return said, err
 		}
 		select {

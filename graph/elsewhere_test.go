@@ -11,6 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
 func TestNulled(t *testing.T) {
@@ -68,9 +69,49 @@ func TestCompaniesAreAskedForTogether(t *testing.T) {
 	}
 	var text strings.Builder
 	formatter.NewFormatter(&text, formatter.WithCompacted()).FormatQueryDocument(&ast.QueryDocument{Operations: ast.OperationList{{Operation: ast.Query, SelectionSet: root.root()}}})
-	for _, part := range []string{`c3: customers(first: 50, filter: {ids:["400",`, `v0: webhookDestinations`, `v1: webhookDestinations`, `canopy_owner: id`} {
+	for _, part := range []string{`canopy_c3: customers(first: 50, filter: {ids:["400",`, `v0: webhookDestinations`, `v1: webhookDestinations`, `canopy_owner: id`} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("%s is not in %s", part, text.String())
 		}
+	}
+}
+
+// TestCompaniesOfOtherFields: companies that others are asked for are other lists, and a fragment's field that is joined by others in one place is another one there.
+func TestCompaniesOfOtherFields(t *testing.T) {
+	id, name := &ast.Field{Alias: "id", Name: "id"}, &ast.Field{Alias: "name", Name: "name"}
+	contexts, secrets := &ast.Field{Alias: "contexts", Name: "contexts"}, &ast.Field{Alias: "secrets", Name: "secrets"}
+	of := func(owner string, f *ast.Field, below ...ast.Selection) *value {
+		return &value{byID: true, owner: owner, steps: []step{{"Query", graphql.CollectedField{}}, {"Customer", graphql.CollectedField{Field: f, Selections: below}}}}
+	}
+	values := []*value{
+		of("1", contexts, id), of("2", contexts, id), of("2", contexts, id, name), of("3", secrets, id), of("4", secrets, id), of("4", contexts, id), of("5", contexts, id), of("5", secrets, id),
+	}
+	root := &part{}
+	lead(values)
+	if later := root.take(values); len(later) > 0 {
+		t.Fatalf("%d values are left", len(later))
+	}
+	var text strings.Builder
+	formatter.NewFormatter(&text, formatter.WithCompacted()).FormatQueryDocument(&ast.QueryDocument{Operations: ast.OperationList{{Operation: ast.Query, SelectionSet: root.root()}}})
+	for _, list := range []string{
+		`filter: {ids:["1"]}) { ... on CustomerConnection { canopy_type: __typename nodes { ... on Customer { canopy_type: __typename v0: contexts { id } canopy_owner: id } } } }`,
+		`filter: {ids:["2"]}) { ... on CustomerConnection { canopy_type: __typename nodes { ... on Customer { canopy_type: __typename v0: contexts { id } v0_1: contexts { id name } canopy_owner: id } } } }`,
+		`filter: {ids:["3"]}) { ... on CustomerConnection { canopy_type: __typename nodes { ... on Customer { canopy_type: __typename v1: secrets { id } canopy_owner: id } } } }`,
+		`filter: {ids:["4","5"]}) {`,
+	} {
+		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, list) {
+			t.Errorf("%s is not in %s", list, got)
+		}
+	}
+}
+
+// TestNullAmongErrors: an answer that is none of this platform's is told of as one.
+func TestNullAmongErrors(t *testing.T) {
+	v := &value{steps: []step{{"Query", graphql.CollectedField{Field: &ast.Field{Alias: "a", Name: "a"}}}}}
+	root := &part{}
+	root.take([]*value{v})
+	s := &said{Data: []byte(`{"a":1}`), Errors: gqlerror.List{nil}}
+	if err := root.read(s); err != nil || string(s.of(v).raw) != "1" || s.lacks {
+		t.Errorf("%v, %+v", err, s)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"canopy/resolvers"
 )
 
-// The names under which another cell is asked what an object is: its global id, and its type. A client's own would have to differ.
+// The names under which another cell is asked what an object is: its global id, and its type. A client's own would have to differ, as from those of what is asked for by ids.
 const (
 	ownerName = "canopy_owner"
 	typeName  = "canopy_type"
@@ -69,44 +69,97 @@ func mayAskByID(ctx context.Context, id globalid.ID) bool {
 // listed is how many companies are asked for at once by their ids.
 const listed = 200
 
-// lead has what is asked for by ids begin there: companies are lists for many, so that many are as few statements as one.
+// lead has what is asked for by ids begin there: companies are lists for many, so that many are as few statements as one. Companies of one list are asked for the same: all of
+// it together costs no more than the client's own request did.
 func lead(values []*value) {
-	var list, count *ast.Value
-	lists := 0
-	known := map[string]step{}
-	names := map[*ast.Field]string{}
+	names := names{}
+	wanted := map[string][]string{} // the names of what is asked for of a company
+	for _, v := range values {
+		if !v.byID {
+			continue
+		}
+		last := &v.steps[len(v.steps)-1]
+		field := *last.field.Field
+		field.Alias, last.field.Field = names.of(last.field), &field
+		if !slices.Contains(wanted[v.owner], field.Alias) {
+			wanted[v.owner] = append(wanted[v.owner], field.Alias)
+		}
+	}
+	lists := &lists{open: map[string]*companies{}, known: map[string]step{}}
 	for _, v := range values {
 		if !v.byID {
 			continue
 		}
 		last := v.steps[len(v.steps)-1]
-		// Clients may call different fields alike in different places, which are one here.
-		name, is := names[last.field.Field]
-		if !is {
-			name = fmt.Sprintf("v%d", len(names))
-			names[last.field.Field] = name
-		}
-		field := *last.field.Field
-		field.Alias, last.field.Field = name, &field
-		id := &ast.Value{Kind: ast.StringValue, Raw: v.owner}
-		if last.object != "Customer" {
-			v.steps = []step{made("Query", fmt.Sprintf("n%x", v.owner), "node", argument("id", id)), last}
+		if v.inList = last.object == "Customer"; !v.inList {
+			v.alone()
 			continue
 		}
-		first, is := known[v.owner]
-		if !is {
-			if list == nil || len(list.Children) == listed {
-				list, count = &ast.Value{Kind: ast.ListValue}, &ast.Value{Kind: ast.IntValue}
-				lists++
-			}
-			list.Children = append(list.Children, &ast.ChildValue{Value: id})
-			count.Raw = strconv.Itoa(len(list.Children)) // the cell counts the cost by it
-			filter := &ast.Value{Kind: ast.ObjectValue, Children: ast.ChildValueList{{Name: "ids", Value: list}}}
-			first = made("Query", fmt.Sprintf("c%d", lists), "customers", argument("first", count), argument("filter", filter))
-			known[v.owner] = first
-		}
-		v.steps = []step{first, made("CustomerConnection", "nodes", "nodes"), last}
+		v.steps = []step{lists.of(v.owner, wanted[v.owner]), made("CustomerConnection", "nodes", "nodes"), last}
 	}
+}
+
+// alone has a value asked for by its owner's id and no other: also a company that lists leave out, as it is deleted, or below one that is.
+func (v *value) alone() {
+	v.inList = false
+	id := &ast.Value{Kind: ast.StringValue, Raw: v.owner}
+	v.steps = []step{made("Query", fmt.Sprintf("canopy_n%x", v.owner), "node", argument("id", id)), v.steps[len(v.steps)-1]}
+}
+
+// names call the fields that are asked for by ids. Clients may call different fields alike in different places, which are one here; and a fragment's field is another one where
+// what is asked for below it is joined by what stands beside the fragment.
+type names map[*ast.Field][]named
+
+type named struct {
+	name  string
+	below ast.SelectionSet
+}
+
+func (n names) of(f graphql.CollectedField) string {
+	for _, known := range n[f.Field] {
+		if slices.Equal(known.below, f.Selections) {
+			return known.name
+		}
+	}
+	name := fmt.Sprintf("v%d", len(n))
+	if alike := n[f.Field]; len(alike) > 0 {
+		name = fmt.Sprintf("%s_%d", alike[0].name, len(alike))
+	}
+	n[f.Field] = append(n[f.Field], named{name, f.Selections})
+	return name
+}
+
+// lists are the companies that are asked for together.
+type lists struct {
+	open  map[string]*companies // by the names of what is asked for of them
+	known map[string]step
+	made  int
+}
+
+type companies struct {
+	first      step
+	ids, count *ast.Value
+}
+
+// of is the list that a company is in.
+func (l *lists) of(id string, wanted []string) step {
+	if first, is := l.known[id]; is {
+		return first
+	}
+	slices.Sort(wanted) // fields come in any order
+	alike := strings.Join(wanted, " ")
+	c := l.open[alike]
+	if c == nil || len(c.ids.Children) == listed {
+		l.made++
+		c = &companies{ids: &ast.Value{Kind: ast.ListValue}, count: &ast.Value{Kind: ast.IntValue}}
+		filter := &ast.Value{Kind: ast.ObjectValue, Children: ast.ChildValueList{{Name: "ids", Value: c.ids}}}
+		c.first = made("Query", fmt.Sprintf("canopy_c%d", l.made), "customers", argument("first", c.count), argument("filter", filter))
+		l.open[alike] = c
+	}
+	c.ids.Children = append(c.ids.Children, &ast.ChildValue{Value: &ast.Value{Kind: ast.StringValue, Raw: id}})
+	c.count.Raw = strconv.Itoa(len(c.ids.Children)) // the cell counts the cost by it
+	l.known[id] = c.first
+	return c.first
 }
 
 // made is a step that no client has asked for.
@@ -125,6 +178,9 @@ func (p *part) root() (set ast.SelectionSet) {
 	}
 	return set
 }
+
+// changes tells whether it is asked for by a mutation.
+func (p *part) changes() bool { return p.below[0].object == rootTypes[ast.Mutation] }
 
 // selection is what is asked of an object for all that is below a part.
 func (p *part) selection() (set ast.SelectionSet) {
@@ -195,6 +251,9 @@ func (p *part) read(s *said) error {
 		return err
 	}
 	for _, err := range s.Errors {
+		if err == nil {
+			continue // null is no error
+		}
 		if after, ok := err.Extensions["retryAfter"].(float64); ok {
 			err.Extensions["retryAfter"] = int(after)
 		}
@@ -202,7 +261,7 @@ func (p *part) read(s *said) error {
 			s.rest = append(s.rest, err)
 		}
 	}
-	p.each(func(v *value) { s.lacks = s.lacks || s.found[v] == nil && s.unknown(v) })
+	p.each(func(v *value) { s.lacks = s.lacks || s.found[v] == nil && !v.inList && s.unknown(v) })
 	return nil
 }
 

@@ -42,6 +42,7 @@ func (h hops) InterceptOperation(ctx context.Context, next graphql.OperationHand
 	}
 	events, err := h.listen(ctx, oc, *at.place)
 	if err != nil {
+		h.tell(ctx, err)
 		return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{face(ctx, problem.From(err))}})
 	}
 	return events
@@ -49,7 +50,7 @@ func (h hops) InterceptOperation(ctx context.Context, next graphql.OperationHand
 
 // listen has another cell tell what a subscription is told, event by event, until the context ends.
 func (h hops) listen(ctx context.Context, oc *graphql.OperationContext, to problem.Place) (graphql.ResponseHandler, error) {
-	r, err := asks{oc.RawQuery, oc.OperationName, oc.Variables}.request(ctx, typeEvents)
+	r, _, err := asks{oc.RawQuery, oc.OperationName, oc.Variables}.request(ctx, typeEvents)
 	if err != nil {
 		return nil, err
 	}

@@ -75,3 +75,29 @@ func TestHeavyOperationsWaitNoLongerThanTheirClients(t *testing.T) {
 		t.Errorf("answered %+v", resp)
 	}
 }
+
+// TestWhoWaitsForAnotherCellTakesNoTurn: as many as there are may wait for a cell that hangs.
+func TestWhoWaitsForAnotherCellTakesNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns, end := newTurns(), make(chan struct{})
+		var asked sync.WaitGroup
+		var waiting atomic.Int64
+		for range 200 {
+			asked.Go(func() {
+				turns.InterceptResponse(costing(t.Context(), 7, ast.Query, heavyCost+1), func(ctx context.Context) *graphql.Response {
+					leaveTurn(ctx)
+					leaveTurn(ctx)
+					waiting.Add(1)
+					<-end
+					return nil
+				})
+			})
+		}
+		synctest.Wait()
+		if waiting.Load() != 200 || turns.places.Busy() {
+			t.Errorf("%d wait for a cell, and have places of others: %t", waiting.Load(), turns.places.Busy())
+		}
+		close(end)
+		asked.Wait()
+	})
+}

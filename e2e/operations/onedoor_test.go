@@ -110,6 +110,19 @@ func TestOneDoorForPeople(t *testing.T) {
 	if there := cell.MustGQL(home.Root(), query, all); !reflect.DeepEqual(here, there) || strings.Count(fmt.Sprint(here), "https://1.1.1.1/") != 4 {
 		t.Errorf("at the home %v, in the cell %v", here, there)
 	}
+	// What stands beside a fragment in one place is of that place alone, and names are the client's to choose.
+	const several = `query($ids: [ID!], $id: ID!, $more: Boolean = false) {
+		canopy: __typename
+		c1: customer(id: $id) { d: webhookDestinations(first: 1) { totalCount } }
+		customers(filter: {ids: $ids}) { nodes { ...F v0: webhookDestinations(first: 2) { totalCount } } edges { node { ...F webhookDestinations(first: 3) { nodes { url } } } } }
+		n: customers(filter: {ids: $ids}) { nodes { ... on Node { id } ... on Customer { name @skip(if: $more) webhookDestinations(first: 3) @include(if: $more) { totalCount } } } }
+	}
+	fragment F on Customer { webhookDestinations(first: 3) { totalCount } }`
+	all["id"] = fmt.Sprint(hydro)
+	here = home.MustGQL(home.Root(), several, all)
+	if there := cell.MustGQL(home.Root(), several, all); !reflect.DeepEqual(here, there) || strings.Count(fmt.Sprint(here), "https://1.1.1.1/") != 4 {
+		t.Errorf("at the home %v, in the cell %v", here, there)
+	}
 	// The companies of a cell are asked for together. What the cell does by itself meanwhile is counted, too: the least of some tries is the question's.
 	statements := func(companies ...int64) int64 {
 		ids := []string{}
@@ -124,6 +137,17 @@ func TestOneDoorForPeople(t *testing.T) {
 	}
 	if one, more := statements(hydro), statements(hydro, home.Customer("Alpine Energy"), home.Customer("Alpine Solar")); one != more {
 		t.Errorf("one company takes %d statements of the cell, three take %d", one, more)
+	}
+	// Lists leave out what is deleted, and all below that, unless they are asked for it.
+	solar := home.Customer("Alpine Solar")
+	home.Mutate(home.Root(), "deleteCustomer", "deletedId", map[string]any{"id": fmt.Sprint(solar)})
+	devtest.Eventually(t, "the cell knows that it is deleted", func() bool {
+		return cell.Number(`SELECT count(*) FROM customers WHERE id = $1 AND status = 'DELETED'`, solar) == 1
+	})
+	const deleted = `{ customers(filter: {status: DELETED}) { nodes { name webhookDestinations { totalCount } } } }`
+	here = home.MustGQL(home.Root(), deleted, nil)
+	if there := cell.MustGQL(home.Root(), deleted, nil); !reflect.DeepEqual(here, there) || !strings.Contains(fmt.Sprint(here), "Alpine Solar") {
+		t.Errorf("what is deleted: at the home %v, in the cell %v", here, there)
 	}
 	make := func(name, key, more string) platform.Answer {
 		return cell.PostWith("/graphql", home.Root(), "application/json", platform.MustJSON(t, map[string]any{
@@ -146,6 +170,18 @@ func TestOneDoorForPeople(t *testing.T) {
 	}
 }
 
+// TestOneDoorOfSeveralCells: what a change under an idempotency key shows comes from two other cells, which are asked side by side.
+func TestOneDoorOfSeveralCells(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	c.Another(t, "us-east")
+	const change = `mutation { updateCustomer(input: {customerId: "1", name: "Northwind"}) { customer { descendants(first: 50) { nodes { region { name } webhookDestinations { totalCount } } } } } }`
+	a := c.Home.PostWith("/graphql", c.Home.Root(), "application/json", platform.MustJSON(t, map[string]any{"query": change}), http.Header{"Idempotency-Key": {"several"}})
+	if body := string(a.Body); a.Status != 200 || strings.Contains(body, "errors") || !strings.Contains(body, "Europe Central") || !strings.Contains(body, "US East") {
+		t.Errorf("%d %s", a.Status, body)
+	}
+}
+
 // TestOneDoorListens: what is listened to in a cell is heard at the home's address, over both transports, and ends when it ends there.
 func TestOneDoorListens(t *testing.T) {
 	t.Parallel()
@@ -157,25 +193,32 @@ func TestOneDoorListens(t *testing.T) {
 	query := fmt.Sprintf(`subscription Follow { documentUpdated(contextId: "%d") { displayName status } }`, contextID)
 	events := home.Stream(t, query, token)
 	conn := home.Dial(t, query, map[string]any{"authorization": "Bearer " + token}, nil)
-	sockets := make(chan string, 100)
+	devtest.Check(t, conn.WriteJSON(map[string]any{"type": "subscribe", "id": "2", "payload": map[string]any{
+		"query": "query Other { __typename } " + strings.Replace(query, "subscription {", "subscription Named { named:", 1), "operationName": "Named",
+	}}))
+	sockets, named := make(chan string, 100), make(chan string, 100)
 	go func() {
 		for {
 			var m struct {
-				Type    string
-				Payload json.RawMessage
+				ID, Type string
+				Payload  json.RawMessage
 			}
-			if conn.ReadJSON(&m) != nil {
+			switch {
+			case conn.ReadJSON(&m) != nil:
 				close(sockets)
+				close(named)
 				return
-			}
-			if m.Type == "next" || m.Type == "error" {
+			case m.Type != "next" && m.Type != "error":
+			case m.ID == "2":
+				named <- string(m.Payload)
+			default:
 				sockets <- string(m.Payload)
 			}
 		}
 	}()
 	time.Sleep(500 * time.Millisecond) // both listen by then; that nothing is missed is told below
 	home.Upload(token, contextID, "heard.txt", []byte("Turbines."))
-	for name, heard := range map[string]<-chan string{"events": events, "a socket": sockets} {
+	for name, heard := range map[string]<-chan string{"events": events, "a socket": sockets, "a socket, one of several operations": named} {
 		select {
 		case event := <-heard:
 			if !strings.Contains(event, `"heard.txt"`) {

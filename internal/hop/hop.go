@@ -172,11 +172,18 @@ type tripper struct {
 	branch int64
 }
 
+// closeBody tells whoever writes the body of a request that nobody reads it.
+func closeBody(r *http.Request) {
+	if r.Body != nil {
+		_ = r.Body.Close()
+	}
+}
+
 // RoundTrip implements http.RoundTripper. The place is given back when the answer begins.
 func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	leave, err := t.enter(r.Context(), t.to, t.branch)
 	if err != nil {
-		unsent(r)
+		closeBody(r)
 		return nil, err
 	}
 	defer leave()

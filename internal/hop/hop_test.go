@@ -151,3 +151,42 @@ func TestNobodyHops(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 }
+
+// closed tells whether it was closed.
+type closed struct {
+	io.Reader
+	is bool
+}
+
+func (c *closed) Close() error {
+	c.is = true
+	return nil
+}
+
+// TestAskClosesBodies: whoever writes what is sent to another cell hears that nobody reads it, wherever it ends.
+func TestAskClosesBodies(t *testing.T) {
+	full := cells(t, "", "http://127.0.0.1:1", key)
+	leave, err := full.enter(t.Context(), problem.Place{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	for full.gates[Home].TryEnter(1) {
+	}
+	for name, try := range map[string]struct {
+		by    *Cells
+		place problem.Place
+	}{
+		"no place is free": {full, problem.Place{}},
+		"nobody is there":  {cells(t, "", "http://127.0.0.1:1", key), problem.Place{}},
+		"a broken address": {full, problem.Place{Region: "eu1", Address: "http://[::1"}},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		body := &closed{Reader: strings.NewReader("text")}
+		r, _ := http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", body)
+		if _, err := try.by.Ask(r, try.place, 1); err == nil || !body.is {
+			t.Errorf("%s: %v, and the body is closed: %t", name, err, body.is)
+		}
+		cancel()
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net/http/httputil"
 
 	"canopy/internal/problem"
+	"canopy/internal/web"
 )
 
 // Pass has a request answered by another cell, whatever that says. failed answers where it says nothing; branch is that of the caller.
@@ -48,24 +49,18 @@ func own(h http.Header) {
 	}
 }
 
-// Ask sends a request of the platform's own making to another cell.
+// Ask sends a request of the platform's own making to another cell. The request's body is closed in any case.
 func (c *Cells) Ask(r *http.Request, to problem.Place, branch int64) (*http.Response, error) {
 	if err := c.address(r, to); err != nil {
-		unsent(r)
+		closeBody(r)
 		return nil, Away(to, err)
 	}
+	r.Header.Set("User-Agent", web.UserAgent(r.Context()))
 	res, err := tripper{c, to, branch}.RoundTrip(r)
 	if err != nil {
 		return nil, Away(to, err)
 	}
 	return res, nil
-}
-
-// unsent closes the body of a request that is not sent: whoever writes it waits for that.
-func unsent(r *http.Request) {
-	if r.Body != nil {
-		_ = r.Body.Close()
-	}
 }
 
 type authorizationKey struct{}
