@@ -190,7 +190,7 @@ func TestOneDoorListens(t *testing.T) {
 	id, secret := c.Key(t, home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example")
 	token := home.Token(id, secret, "assistant")
 	contextID := home.NewContext(token, "Notes")
-	query := fmt.Sprintf(`subscription Follow { documentUpdated(contextId: "%d") { displayName status } }`, contextID)
+	query := fmt.Sprintf(`subscription { documentUpdated(contextId: "%d") { displayName status } }`, contextID)
 	events := home.Stream(t, query, token)
 	conn := home.Dial(t, query, map[string]any{"authorization": "Bearer " + token}, nil)
 	devtest.Check(t, conn.WriteJSON(map[string]any{"type": "subscribe", "id": "2", "payload": map[string]any{
