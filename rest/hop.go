@@ -34,7 +34,10 @@ func passedOn(ctx context.Context, e *problem.Error) bool {
 func (h *handler) pass(w http.ResponseWriter, r *http.Request) {
 	at := &elsewhere{}
 	ctx := context.WithValue(r.Context(), elsewhereKey{}, at)
-	read := &remembered{ReadCloser: r.Body}
+	read := &remembered{ReadCloser: r.Body, most: intake.MaxBody}
+	if intake.IsForm(r) {
+		read.most = beforeFile
+	}
 	here := r.WithContext(ctx)
 	here.Body = read
 	before := w.Header().Clone()
@@ -69,9 +72,13 @@ func (g *guard) leaves(status int) bool {
 	return g.at != nil && g.at.to != nil && !g.read.over && (status == http.StatusMisdirectedRequest || status == http.StatusServiceUnavailable)
 }
 
-// remembered is a body of which what has been read is known, as long as that is no more than a body may have that is read whole.
+// beforeFile is what is read of a form, in bytes, until it is known where its file belongs: the attributes and a buffer.
+const beforeFile = maxAttributesField + 64<<10
+
+// remembered is a body of which what has been read is known, as long as that is no more than so many bytes.
 type remembered struct {
 	io.ReadCloser
+	most  int
 	bytes []byte
 	over  bool
 }
@@ -81,7 +88,7 @@ func (m *remembered) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
 	switch {
 	case m.over:
-	case len(m.bytes)+n > intake.MaxBody:
+	case len(m.bytes)+n > m.most:
 		m.bytes, m.over = nil, true
 	default:
 		m.bytes = append(m.bytes, p[:n]...)
