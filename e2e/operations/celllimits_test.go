@@ -14,20 +14,18 @@ func TestLimitsWithoutTheHome(t *testing.T) {
 	t.Parallel()
 	c := platform.StartCells(t, "eu-central")
 	s := c.Cell
-	key, plain, err := c.Home.App.Resolver.OperatorCreateKey(t.Context(), c.Home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example", "cell")
-	devtest.Check(t, err)
+	keyID, plain := c.Key(t, c.Home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example")
 	const has = 3
 	c.Home.SQL(`INSERT INTO contexts (account_id, name, description, caption, embedding_model) SELECT $1::bigint, 'Notes', '', '', 'm' FROM generate_series(1, $2::integer)`,
 		c.Home.Account(c.Home.Customer("Brightwater Labs"), "assistant"), has)
 	c.Home.Must(200, "PUT", "/tenant/limits/1", c.Home.Root(), map[string]any{"limits": map[string]any{"contexts": has + 2}})
 	worker := s.StartProgram(t, "worker", c.Settings()...)
 	t.Cleanup(worker.Kill)
-	devtest.Eventually(t, "the cell knows the key, the limit and what the home has", func() bool {
-		return s.Number(`SELECT count(*) FROM api_key_secrets x JOIN api_keys k ON k.id = x.api_key_id, customer_limits l, counts_elsewhere e
-			WHERE k.client_id = $1 AND l.name = 'contexts' AND e.name = 'contexts' AND e.customer_id = 1 AND e.n = $2`, key.ClientID, has) > 0
+	devtest.Eventually(t, "the cell knows the limit and what the home has", func() bool {
+		return s.Number(`SELECT count(*) FROM customer_limits l, counts_elsewhere e WHERE l.name = 'contexts' AND e.name = 'contexts' AND e.customer_id = 1 AND e.n = $1`, has) > 0
 	})
 	c.HomeServer.Stop(t.Context())
-	token := s.Token(key.ClientID, plain, "assistant")
+	token := s.Token(keyID, plain, "assistant")
 	for i := range 2 {
 		s.NewContext(token, fmt.Sprint("Notes ", i))
 	}

@@ -28,24 +28,15 @@ func TestCellWithoutItsHome(t *testing.T) {
 	r := platform.NewReceiver(t, nil)
 	c := platform.StartCells(t, "eu-central", platform.DeliverLocally(t))
 	hydro := c.Home.Customer("Alpine Hydro")
-	key, plain, err := c.Home.App.Resolver.OperatorCreateKey(t.Context(), hydro, "lukas@alpine-hydro.example", "cell")
-	devtest.Check(t, err)
+	keyID, plain := c.Key(t, hydro, "lukas@alpine-hydro.example")
 	s := c.Cell
-	known := func() bool {
-		return s.Number(`SELECT count(*) FROM api_keys k JOIN api_key_secrets x ON x.api_key_id = k.id WHERE k.client_id = $1`, key.ClientID) > 0
-	}
-	devtest.Eventually(t, "the cell knows the key", known)
-	atHome := c.Home.Token(key.ClientID, plain, "assistant")
+	atHome := c.Home.Token(keyID, plain, "assistant")
 	devtest.Eventually(t, "the home sends the company to its cell", func() bool {
 		a := c.Home.Do("GET", "/context/documents/1", atHome, nil)
 		return a.Status == 421 && strings.Contains(string(a.Body), "eu-central") && strings.Contains(string(a.Body), "http://cell.example")
 	})
-	other, otherPlain, err := c.Home.App.Resolver.OperatorCreateKey(t.Context(), c.Home.Customer("Brightwater Labs"), "priya@brightwater-labs.example", "cell")
-	devtest.Check(t, err)
-	devtest.Eventually(t, "the cell knows the other key", func() bool {
-		return s.Number(`SELECT count(*) FROM api_keys k JOIN api_key_secrets x ON x.api_key_id = k.id WHERE k.client_id = $1`, other.ClientID) > 0
-	})
-	if a := s.Do("GET", "/context/documents/1", s.Token(other.ClientID, otherPlain, "assistant"), nil); a.Status != 421 {
+	other, otherPlain := c.Key(t, c.Home.Customer("Brightwater Labs"), "priya@brightwater-labs.example")
+	if a := s.Do("GET", "/context/documents/1", s.Token(other, otherPlain, "assistant"), nil); a.Status != 421 {
 		t.Errorf("the cell answers for a company of another region: %d %s", a.Status, a.Body)
 	}
 	worker := s.StartProgram(t, "worker", c.Settings()...)
@@ -53,7 +44,7 @@ func TestCellWithoutItsHome(t *testing.T) {
 	c.HomeServer.Stop(t.Context())
 
 	const mark = "quizzaciously"
-	token := s.Token(key.ClientID, plain, "assistant")
+	token := s.Token(keyID, plain, "assistant")
 	id := s.NewContext(token, "Notes "+mark)
 	if number := s.Number(`SELECT min(id) FROM contexts`) / 10_000_000_000_000; number != s.Number(`SELECT number FROM cell`) || number == 0 {
 		t.Errorf("the context's id is of cell %d", number)
@@ -63,12 +54,12 @@ func TestCellWithoutItsHome(t *testing.T) {
 	if hits := s.Search(token, id, "turbines by the river"); len(hits) != 1 {
 		t.Errorf("found: %v", hits)
 	}
-	builder := s.Token(key.ClientID, plain, "builder")
+	builder := s.Token(keyID, plain, "builder")
 	run := s.Poll(builder, s.Start(builder, s.Publish(builder, platform.Greeter), map[string]any{"name": mark}))
 	if run.Status != 200 || !strings.Contains(string(run.Body), mark) {
 		t.Errorf("the run: %d %s", run.Status, run.Body)
 	}
-	tenant := s.Token(key.ClientID, plain, "tenant")
+	tenant := s.Token(keyID, plain, "tenant")
 	s.Subscribe(tenant, r.URL)
 	s.Poll(builder, s.Start(builder, s.Publish(builder, platform.Greeter), map[string]any{"name": mark}))
 	r.Wait(t, 1)
@@ -84,7 +75,7 @@ func TestCellWithoutItsHome(t *testing.T) {
 
 	devtest.Check(t, c.HomeServer.Start(t.Context()))
 	devtest.Eventually(t, "the home answers", func() bool { return c.Home.DB.Ping() == nil })
-	c.Home.SQL(`UPDATE api_keys SET revoked_at = now() WHERE id = $1`, key.ID)
+	c.Home.SQL(`UPDATE api_keys SET revoked_at = now() WHERE client_id = $1`, keyID)
 	devtest.Eventually(t, "the revoked key is refused in the cell", func() bool {
 		return s.Do("GET", fmt.Sprintf("/context/documents/%d", id), token, nil).Status == 401
 	})
@@ -174,13 +165,9 @@ func valueIn(t *testing.T, client *redis.Client, key string) any {
 func TestLateCellRefuses(t *testing.T) {
 	t.Parallel()
 	c := platform.StartCells(t, "eu-central", func(cfg *config.Config) { cfg.MaxLag = time.Second })
-	key, plain, err := c.Home.App.Resolver.OperatorCreateKey(t.Context(), c.Home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example", "cell")
-	devtest.Check(t, err)
+	keyID, plain := c.Key(t, c.Home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example")
 	s := c.Cell
-	devtest.Eventually(t, "the cell knows the key", func() bool {
-		return s.Number(`SELECT count(*) FROM api_keys k JOIN api_key_secrets x ON x.api_key_id = k.id WHERE k.client_id = $1`, key.ClientID) > 0
-	})
-	token := s.Token(key.ClientID, plain, "assistant")
+	token := s.Token(keyID, plain, "assistant")
 	list := func() platform.Answer { return s.Do("GET", "/context", token, nil) }
 	devtest.Eventually(t, "the cell answers", func() bool { return list().Status == 200 })
 
@@ -192,13 +179,13 @@ func TestLateCellRefuses(t *testing.T) {
 		a := list()
 		return a.Status == 503 && strings.Contains(string(a.Body), `"late"`)
 	})
-	if a := s.Exchange(url.Values{"grant_type": {"client_credentials"}, "client_id": {key.ClientID}, "client_secret": {plain}, "target_app": {"assistant"}}); a.Status != 503 {
+	if a := s.Exchange(url.Values{"grant_type": {"client_credentials"}, "client_id": {keyID}, "client_secret": {plain}, "target_app": {"assistant"}}); a.Status != 503 {
 		t.Errorf("a key is exchanged: %d %s", a.Status, a.Body)
 	}
 	if a := s.Do("GET", "/readyz", "", nil); a.Status != 503 || !strings.Contains(string(a.Body), "late by") {
 		t.Errorf("readiness: %d %s", a.Status, a.Body)
 	}
-	c.Home.SQL(`UPDATE api_keys SET revoked_at = now() WHERE id = $1`, key.ID)
+	c.Home.SQL(`UPDATE api_keys SET revoked_at = now() WHERE client_id = $1`, keyID)
 	devtest.Check(t, held.Rollback())
 	devtest.Eventually(t, "the cell knows what was revoked meanwhile", func() bool { return list().Status == 401 })
 }
@@ -210,17 +197,9 @@ func TestWrongCell(t *testing.T) {
 	c := platform.StartCells(t, "eu-central")
 	home, cell := c.Home, c.Cell
 	hydro, labs := home.Customer("Alpine Hydro"), home.Customer("Brightwater Labs")
-	key := func(customer int64, email string) (id, plain string) {
-		k, plain, err := home.App.Resolver.OperatorCreateKey(t.Context(), customer, email, "cell")
-		devtest.Check(t, err)
-		devtest.Eventually(t, "the cell knows the key", func() bool {
-			return cell.Number(`SELECT count(*) FROM api_keys k JOIN api_key_secrets x ON x.api_key_id = k.id WHERE k.client_id = $1`, k.ClientID) > 0
-		})
-		return k.ClientID, plain
-	}
 	token := func(app, id, plain string) string { return home.Token(id, plain, app) } // which is good in the cell, too
-	hydroID, hydroPlain := key(hydro, "lukas@alpine-hydro.example")
-	labsID, labsPlain := key(labs, "priya@brightwater-labs.example")
+	hydroID, hydroPlain := c.Key(t, hydro, "lukas@alpine-hydro.example")
+	labsID, labsPlain := c.Key(t, labs, "priya@brightwater-labs.example")
 
 	type answered struct {
 		Errors []struct {

@@ -48,7 +48,8 @@ func TestResidency(t *testing.T) {
 	for region, who := range map[string][2]string{"eu-central": {"Alpine Hydro", "lukas@alpine-hydro.example"}, "us-east": {"Brightwater Labs", "priya@brightwater-labs.example"}} {
 		t.Cleanup(places[region].worker.Kill)
 		r := platform.NewReceiver(t, nil)
-		fillMarked(t, home.Home, places[region].Platform, r, who[0], who[1], all[region])
+		cells := map[string]*platform.Cells{"eu-central": home, "us-east": other}
+		fillMarked(t, cells[region], r, who[0], who[1], all[region])
 	}
 	for name, p := range places {
 		kept := p.keeps(t)
@@ -82,14 +83,11 @@ func TestResidency(t *testing.T) {
 }
 
 // fillMarked has a company of a cell's region have something of everything, with marks.
-func fillMarked(t *testing.T, home, s *platform.Platform, r *platform.Receiver, company, email string, m marks) {
+func fillMarked(t *testing.T, c *platform.Cells, r *platform.Receiver, company, email string, m marks) {
 	t.Helper()
-	key, plain, err := home.App.Resolver.OperatorCreateKey(t.Context(), home.Customer(company), email, "cell")
-	devtest.Check(t, err)
-	devtest.Eventually(t, "the cell knows the key", func() bool {
-		return s.Number(`SELECT count(*) FROM api_keys k JOIN api_key_secrets x ON x.api_key_id = k.id WHERE k.client_id = $1`, key.ClientID) > 0
-	})
-	token, builder, tenant := s.Token(key.ClientID, plain, "assistant"), s.Token(key.ClientID, plain, "builder"), s.Token(key.ClientID, plain, "tenant")
+	s := c.Cell
+	keyID, plain := c.Key(t, c.Home.Customer(company), email)
+	token, builder, tenant := s.Token(keyID, plain, "assistant"), s.Token(keyID, plain, "builder"), s.Token(keyID, plain, "tenant")
 	id := s.NewContext(token, "Notes "+m["context"])
 	s.Upload(token, id, m["file"]+".txt", []byte("Turbines hum "+m["document"]+" by the river."))
 	s.Settle(token, id)
@@ -108,8 +106,8 @@ func fillMarked(t *testing.T, home, s *platform.Platform, r *platform.Receiver, 
 		t.Errorf("delivered: %s", got[0].Body)
 	}
 	// What is asked of the wrong place is refused there, and leaves nothing either.
-	home.Do("POST", "/context", token, map[string]any{"name": m["context"], "description": m["prompt"], "caption": "", "toolsJson": "[]"})
-	home.Do("POST", fmt.Sprintf("/context/relevant-docs/%d", id), token, map[string]any{"prompt": m["prompt"]})
+	c.Home.Do("POST", "/context", token, map[string]any{"name": m["context"], "description": m["prompt"], "caption": "", "toolsJson": "[]"})
+	c.Home.Do("POST", fmt.Sprintf("/context/relevant-docs/%d", id), token, map[string]any{"prompt": m["prompt"]})
 }
 
 // keeps is all that a place keeps, but for its Redis, as a backup has it.
