@@ -129,7 +129,7 @@ func (e *elsewhere) Take(ctx context.Context, fc *graphql.FieldContext, of any, 
 		v.byID = !query || inList && mayAskByID(ctx, owner)
 	case !query:
 		e.fetch([]*value{v})
-		if len(v.raw) == len(null) {
+		if bytes.Equal(v.raw, null) {
 			return graphql.Null
 		}
 		return v

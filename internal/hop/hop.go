@@ -75,7 +75,7 @@ func New(o Options) (*Cells, error) {
 		Options: o, gates: map[string]*share.Gate[int64]{},
 		transport: &http.Transport{
 			DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: answerTimeout,
-			IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: idleConns, DisableCompression: true, ForceAttemptHTTP2: false,
+			IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: idleConns, DisableCompression: true,
 		},
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "canopy_hop_seconds", Help: "How long other cells take until they begin to answer what was passed on to them.",

@@ -2,6 +2,7 @@ package hop
 
 import (
 	"context"
+	"io"
 	"log"
 	"net/http"
 	"net/http/httputil"
@@ -18,7 +19,7 @@ func (c *Cells) Pass(w http.ResponseWriter, r *http.Request, to problem.Place, b
 				p.Out.URL.Host = ""
 			}
 		},
-		Transport: tripper{c, to, branch}, FlushInterval: -1, ErrorLog: log.New(nowhere{}, "", 0),
+		Transport: tripper{c, to, branch}, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // what matters of it is told by failed
 		ModifyResponse: func(res *http.Response) error {
 			own(res.Header)
 			for name := range res.Header {
@@ -34,11 +35,6 @@ func (c *Cells) Pass(w http.ResponseWriter, r *http.Request, to problem.Place, b
 	}
 	proxy.ServeHTTP(w, r)
 }
-
-// nowhere drops what the library would write to the standard log: what matters of it is told by failed.
-type nowhere struct{}
-
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
 // own takes out of an answer what the cell that was asked says by itself.
 func own(h http.Header) {
