@@ -145,6 +145,9 @@ func TestOpenCellRefuses(t *testing.T) {
 	devtest.Check(t, r.migrator(r.cellURL).JoinHome(t.Context(), "eu-7", r.asCell(), func(int, int) {}))
 	_, cells, err := home.Cells(t.Context())
 	devtest.Check(t, err)
+	if n := r.number(r.cell, `SELECT count(*) FROM pg_subscription WHERE subsynccommit = 'on'`); n != 1 {
+		t.Error("the home hears that something is in the cell before a synchronous standby of the cell has it")
+	}
 	if len(cells) != 1 || cells[0].Address != "https://moved.example" || cells[0].Region != "eu-7" || !cells[0].Follows {
 		t.Errorf("the home knows %v", cells)
 	}

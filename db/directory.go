@@ -351,7 +351,8 @@ func (m *Migrator) JoinHome(ctx context.Context, region, home string, told func(
 		return translate(ctx, err)
 	}
 	if !there {
-		if _, err := m.pool.ExecContext(ctx, fmt.Sprintf(`CREATE SUBSCRIPTION %s CONNECTION %s PUBLICATION %[1]s WITH (slot_name = %[3]s)`,
+		// What the home is told to be here is never sent again. By PostgreSQL's default that is told before a synchronous standby has it, so a failover to that one would lose revocations.
+		if _, err := m.pool.ExecContext(ctx, fmt.Sprintf(`CREATE SUBSCRIPTION %s CONNECTION %s PUBLICATION %[1]s WITH (slot_name = %[3]s, synchronous_commit = on)`,
 			publication, pq.QuoteLiteral(home), slotOf(number))); err != nil {
 			return translate(ctx, err)
 		}
