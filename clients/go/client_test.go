@@ -29,10 +29,10 @@ func platform(t *testing.T, life int) (c *Client, exchanges *int) {
 	})
 	mux.HandleFunc("GET /gone", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = w.Write([]byte(`{"detail":"there is no such thing"}`))
+		_, _ = w.Write([]byte(`{"detail":"there is no such thing","region":"us-east"}`))
 	})
 	mux.HandleFunc("POST /graphql", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"data":{"x":null},"errors":[{"message":"x is out of reach"}]}`))
+		_, _ = w.Write([]byte(`{"data":{"x":null},"errors":[{"message":"x is out of reach","extensions":{"region":"us-east"}}]}`))
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -58,10 +58,11 @@ func TestRefusals(t *testing.T) {
 	c, _ := platform(t, 900)
 	var refusal *Refusal
 	err := c.Call(t.Context(), "GET", "/gone", nil, nil)
-	if !errors.As(err, &refusal) || refusal.Status != 404 || refusal.Detail != "there is no such thing" {
+	if !errors.As(err, &refusal) || refusal.Status != 404 || refusal.Detail != "there is no such thing" || refusal.Region != "us-east" {
 		t.Errorf("got %v", err)
 	}
-	if err := c.GraphQL(t.Context(), `{ x }`, nil, nil); err == nil || !strings.Contains(err.Error(), "out of reach") {
+	var all Errors
+	if err := c.GraphQL(t.Context(), `{ x }`, nil, nil); !errors.As(err, &all) || !strings.Contains(err.Error(), "out of reach") || all[0].Extensions.Region != "us-east" {
 		t.Errorf("an error of GraphQL: %v", err)
 	}
 	stranger := &Client{URL: c.URL, App: c.App, Key: Key{"me", "wrong"}}

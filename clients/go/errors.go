@@ -21,6 +21,8 @@ type Refusal struct {
 	Status       int
 	// Detail is the platform's own sentence, Code what programs tell it by, where there is one.
 	Detail, Code string
+	// Region is whose cell did not answer, or has what was asked for; "home" is none's. Empty where it is not about that.
+	Region string
 	// RequestID finds the line in the platform's log.
 	RequestID string
 	// RetryAfter is when to come back; 0 where the platform does not say.
@@ -34,17 +36,17 @@ func (r *Refusal) Error() string {
 // refusal reads one (RFC 9457; at the token exchange RFC 6749).
 func refusal(req *http.Request, resp *http.Response) error {
 	var problem struct {
-		Detail, Code, RequestID string
-		Description             string `json:"error_description"`
-		Error                   any
-		Errors                  []struct{ Location, Message string }
+		Detail, Code, Region, RequestID string
+		Description                     string `json:"error_description"`
+		Error                           any
+		Errors                          []struct{ Location, Message string }
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, mostProblem))
 	if err != nil {
 		return &lost{err}
 	}
 	_ = json.Unmarshal(raw, &problem) // what is no problem of the platform's has its status alone
-	r := &Refusal{Method: req.Method, Path: req.URL.Path, Status: resp.StatusCode, Detail: problem.Detail, Code: problem.Code, RequestID: problem.RequestID}
+	r := &Refusal{Method: req.Method, Path: req.URL.Path, Status: resp.StatusCode, Detail: problem.Detail, Code: problem.Code, Region: problem.Region, RequestID: problem.RequestID}
 	for _, e := range problem.Errors {
 		r.Detail += fmt.Sprintf("; %s: %s", e.Location, e.Message)
 	}
@@ -73,8 +75,8 @@ type Error struct {
 	Message    string
 	Path       []any
 	Extensions struct {
-		// Code is one of those of the graph, such as NOT_FOUND, and Reason tells more to programs, where there is more.
-		Code, Reason, RequestID string
+		// Code is one of those of the graph, such as NOT_FOUND, and Reason tells more to programs, where there is more. Region is whose cell it is about.
+		Code, Reason, Region, RequestID string
 	}
 }
 
