@@ -23,7 +23,7 @@ bootstrap:
 run: bootstrap build ## Run the whole platform here, with demo data (ARGS go to canopy dev)
 	@exec bin/canopy dev $(ARGS)
 
-cluster: build ## Run a platform of many processes here, with a standby, poolers, a Redis Cluster and a balancer (ARGS=-help)
+cluster: build ## Run a platform of many processes here, with a standby, poolers, a Redis Cluster and a balancer (ARGS="-cells 2", ARGS=-help)
 	@scripts/bootstrap.sh cluster
 	@exec go run ./internal/devstack/cmd/cluster $(ARGS)
 

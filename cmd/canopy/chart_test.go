@@ -241,6 +241,7 @@ func TestChartRenders(t *testing.T) {
 		{"small.yaml", nil, 2, 1, nil},
 		{"large.yaml", nil, 2, 1, []string{"serve", "worker"}},
 		{"kept.yaml", kept, 0, 0, []string{"worker"}},
+		{"cell.yaml", nil, 2, 1, nil},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			if said, err := helm(t, "lint", "--strict", "../../deploy/helm", "--kube-version", "1.30.0", "-f", "../../deploy/helm/ci/"+c.file); err != nil {
@@ -320,6 +321,24 @@ func TestChartMigratesPastThePooler(t *testing.T) {
 		if hook != "pre-install,pre-upgrade" || secret["helm.sh/hook"] != hook || secret["helm.sh/hook-weight"] >= weight || job.Spec.Template.Spec.ServiceAccountName != "" {
 			t.Errorf("%s: %v, %v", file, job.Metadata.Annotations, secret)
 		}
+	}
+}
+
+// TestChartJoinsACell: the Job makes the database the region's, and the processes are told whose cell they are, and where the home is.
+func TestChartJoinsACell(t *testing.T) {
+	r := chart(t, "cell.yaml")
+	job := r.get("Job", "release-canopy-migrate").Spec.Template.Spec
+	serve := r.settled(config.Server, r.get("Deployment", "release-canopy-serve").Spec.Template.Spec, nil)
+	if args := job.Containers[0].Args; !slices.Equal(args, []string{"region", "join", serve.Region}) {
+		t.Errorf("the Job runs %v", args)
+	} else {
+		understands(t, "the chart", args[:2]) // and a region
+	}
+	if home := r.settled(config.Schema, job, nil).HomeURL; home == "" || home != serve.HomeURL || len(serve.CellKeys) == 0 {
+		t.Errorf("the Job joins the home at %s, serve follows %s", home, serve.HomeURL)
+	}
+	if said, err := render(t, "cell.yaml", "secrets.CANOPY_HOME_URL="); err == nil || !strings.Contains(said, "please set secrets.CANOPY_HOME_URL") {
+		t.Errorf("without the home: %s", said)
 	}
 }
 

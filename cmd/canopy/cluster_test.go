@@ -17,14 +17,16 @@ import (
 	"canopy/internal/devstack/devtest"
 )
 
-// clustered starts a cluster of this program.
-func clustered(t *testing.T) *cluster.Cluster {
+// clustered starts a cluster of this program, where a region has a cell of its own unless it is empty.
+func clustered(t *testing.T, region string) *cluster.Cluster {
 	t.Helper()
 	self := devtest.Must[string](t)(os.Executable())
 	program := filepath.Join(t.TempDir(), "canopy")
 	script := fmt.Sprintf("#!/bin/sh\n%s=\"$*\" exec %q\n", argumentsVariable, self)
 	devtest.Check(t, os.WriteFile(program, []byte(script), 0o700))
-	c := devtest.Must[*cluster.Cluster](t)(cluster.Start(t.Context(), cluster.Options{Canopy: program, Balancer: "../../deploy/haproxy.cfg"}))
+	c := devtest.Must[*cluster.Cluster](t)(cluster.Start(t.Context(), cluster.Options{
+		Canopy: program, Balancer: "../../deploy/haproxy.cfg", Region: region, Synchronous: region != "",
+	}))
 	t.Cleanup(c.Stop)
 	return c
 }
@@ -48,7 +50,7 @@ func follows(t *testing.T, c *cluster.Cluster) {
 
 // TestCluster loses each kind of process of a cluster, and its primary: what was written stays, and it goes on without hands.
 func TestCluster(t *testing.T) {
-	c := clustered(t)
+	c := clustered(t, "")
 	client := canopy.Client{URL: c.URL, App: "assistant", Key: canopy.PrintedKey(c.Key), HTTP: &http.Client{Timeout: 10 * time.Second}}
 	written := map[int64]bool{}
 	write := func() error {
@@ -91,4 +93,36 @@ func TestCluster(t *testing.T) {
 		})
 		break
 	}
+}
+
+// TestClusterOfTwoCells: what a company of the region writes at either address is in its cell alone, and stays when the cell's primary is lost.
+func TestClusterOfTwoCells(t *testing.T) {
+	c := clustered(t, "us-east")
+	company := devtest.Must[*cluster.Company](t)(c.NewCompany(t.Context(), "us-east", "East", "east@example.com"))
+	count := func(url, what string) (n int64) {
+		db := devtest.Must[*sql.DB](t)(sql.Open("postgres", url))
+		defer func() { _ = db.Close() }()
+		devtest.Check(t, db.QueryRowContext(t.Context(), "SELECT count(*) FROM "+what).Scan(&n))
+		return n
+	}
+	contexts := func(url string) int64 { return count(url, "contexts") }
+	wrote := func(at string) bool {
+		client := canopy.Client{URL: at, App: "assistant", Key: canopy.PrintedKey(company.Key), HTTP: &http.Client{Timeout: 10 * time.Second}}
+		return client.Call(t.Context(), "POST", "/context", map[string]string{"name": at, "description": "", "caption": "", "toolsJson": "[]"}, nil) == nil
+	}
+	for _, at := range []string{c.URL, c.Cell.URL} {
+		devtest.Eventually(t, "a context is made at "+at, func() bool { return wrote(at) })
+	}
+	there := contexts(c.Cell.Primary.URL())
+	if here := contexts(c.Primary.URL()); here != 0 || there < 2 {
+		t.Errorf("the home has %d contexts, the cell %d", here, there)
+	}
+	devtest.Check(t, c.Cell.FailOver(t.Context()))
+	if kept := contexts(c.Cell.Standby.URL()); kept != there {
+		t.Errorf("%d of %d contexts are left", kept, there)
+	}
+	devtest.Eventually(t, "it goes on, also for who comes by the home's address", func() bool { return wrote(c.URL) })
+	devtest.Eventually(t, "it follows the home", func() bool {
+		return count(c.Primary.URL(), "pg_replication_slots WHERE slot_type = 'logical' AND active") > 0
+	})
 }

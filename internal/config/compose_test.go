@@ -177,6 +177,22 @@ func TestClusterStarts(t *testing.T) {
 	}
 }
 
+// TestClusterMayBeACell, or the home of one: what that takes is passed to every process.
+func TestClusterMayBeACell(t *testing.T) {
+	const home = "postgres://us_east:password@home:5432/canopy"
+	given := environment{"CANOPY_SECRET_KEY": testKey, "CANOPY_CELL_KEY": testKey, "CANOPY_REGION": "us-east", "CANOPY_HOME_URL": home}
+	for _, mode := range []Mode{Server, Worker, Schema} {
+		if c := load(t, mode, composed(t, cluster, given)); c.HomeURL != home || mode != Schema && (c.Region != "us-east" || len(c.CellKeys) != 1) {
+			t.Errorf("it is the cell of %q, of the home %s", c.Region, c.HomeURL)
+		}
+	}
+	for _, name := range []string{"postgres1", "postgres2"} {
+		if command := strings.Join(services(t, cluster)[name].Command, " "); !strings.Contains(command, "-c wal_level=logical") {
+			t.Errorf("no cell can follow %s", name)
+		}
+	}
+}
+
 // TestCopiesOfTheClusterAreWhole: a standby whose copy was cut off begins it anew when it is started again, and one that has its copy keeps it. What copies and
 // what is started are scripts that do as the programs of these names.
 func TestCopiesOfTheClusterAreWhole(t *testing.T) {

@@ -56,6 +56,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- else if .Values.secrets -}}
 {{- fail "existingSecret is used in place of secrets: put them into that Secret" -}}
 {{- end -}}
+{{- if and .Values.settings.CANOPY_REGION (not .Values.existingSecret) (not .Values.secrets.CANOPY_HOME_URL) -}}
+{{- $missing = append $missing "secrets.CANOPY_HOME_URL" -}}
+{{- end -}}
 {{- if $missing -}}
 {{- fail (printf "please set %s" (join ", " $missing)) -}}
 {{- end -}}

@@ -1,12 +1,11 @@
-// Package cluster runs one platform of many processes on this machine, without containers: two `serve` behind HAProxy, two
-// `worker`, PostgreSQL with a streaming standby and a pooler before each of the two, a Redis Cluster, and a store with S3's API.
+// Package cluster runs a platform of many processes on this machine, without containers: two `serve` behind HAProxy, two
+// `worker`, PostgreSQL with a streaming standby and a pooler before each of the two, a Redis Cluster, and a store with S3's API;
+// and, where that is asked for, the cell of a region with as much of its own.
 // It listens on loopback only, keeps nothing, and starts anew what ends by itself.
 package cluster
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,18 +29,29 @@ type Options struct {
 	Canopy, Balancer string
 	// Listen is the balancer's address; one is found where it is empty.
 	Listen string
+	// Region gets a cell of its own, whose balancer listens on CellListen; none where it is empty.
+	Region, CellListen string
+	// Synchronous has each commit wait for the standby, so that a failover loses nothing; commits wait for a standby that is away.
+	Synchronous bool
+	// Env are settings of the program, over those of this package.
+	Env []string
+	// Way gives the address by which one cell comes to another's; nil is that itself.
+	Way func(address string) (string, error)
 	// Log is told of starts, and of what ends by itself; nil discards that.
 	Log *slog.Logger
 }
 
-// Cluster is one that runs.
+// Cluster is one that runs: the home, or the cell of a region.
 type Cluster struct {
-	// URL is where the balancer is, Key what `canopy bootstrap` has printed: the first API key.
+	// URL is where the balancer is, Key what `canopy bootstrap` has printed: the first API key, of a company at the home.
 	URL, Key string
 	// Primary takes writes until FailOver, Standby follows it.
 	Primary, Standby *devstack.Postgres
+	// Cell is that of the region, nil where there is none.
+	Cell *Cluster
 
 	o       Options
+	at      address
 	dir     string
 	log     *slog.Logger
 	redis   *devstack.RedisCluster
@@ -49,12 +59,17 @@ type Cluster struct {
 	s3URL   string
 	pooled  string
 	poolers []*devstack.PgBouncer
-	env     []string
-	parts   []*Part
+	// shared are the settings that all cells have, comesBy is who the cell is in the home's database.
+	env, shared []string
+	comesBy     *url.Userinfo
+	parts       []*Part
 
 	stopWatch context.CancelFunc
 	watching  sync.WaitGroup
 }
+
+// address is where a cell's own processes listen: the balancer, and each `serve` behind it. Other cells come to the balancer by way.
+type address struct{ balancer, serve1, serve2, way string }
 
 // missing names Debian's packages of the programs that are not installed.
 func missing() (list []string) {
@@ -76,16 +91,13 @@ func find(program string) string {
 	return ""
 }
 
-// Start runs all of it, and gives it when a request to the balancer is answered.
+// Start runs all of it, and gives it when a request to each balancer is answered.
 func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 	if list := missing(); len(list) > 0 {
 		return nil, fmt.Errorf("please install %s (scripts/bootstrap.sh cluster does so)", strings.Join(list, ", "))
 	}
-	c := &Cluster{o: o, log: o.Log}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
-	if c.dir, err = os.MkdirTemp("", "canopy-cluster-"); err != nil {
+	c, err := newCluster(o, o.Listen)
+	if err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -93,20 +105,64 @@ func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 			c.Stop()
 		}
 	}()
-	if err := os.Chmod(c.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's account has to get to its folder
+	if err := c.start(ctx, c.found); err != nil {
 		return nil, err
 	}
-	if err := c.servers(ctx); err != nil {
+	if c.Cell == nil {
+		return c, nil
+	}
+	return c, c.Cell.start(ctx, func(ctx context.Context) error { return c.Cell.join(ctx, c) })
+}
+
+// newCluster is one that has not started, with its folder and addresses, and its cell's.
+func newCluster(o Options, listen string) (*Cluster, error) {
+	c := &Cluster{o: o, log: o.Log}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	if c.at, err = addresses(listen, o.Way); err != nil {
 		return nil, err
 	}
-	if err := c.poolersAndBucket(ctx); err != nil {
+	c.URL = "http://" + c.at.balancer
+	if o.Region != "" {
+		own := o
+		own.Region = ""
+		if c.Cell, err = newCluster(own, o.CellListen); err != nil {
+			return nil, err
+		}
+	}
+	if c.dir, err = os.MkdirTemp("", "canopy-cluster-"); err != nil {
 		return nil, err
 	}
-	if err := c.programs(ctx); err != nil {
-		return nil, err
+	return c, os.Chmod(c.dir, 0o711) //nolint:gosec // PostgreSQL's account has to get to its folder
+}
+
+func addresses(listen string, way func(string) (string, error)) (a address, err error) {
+	a.balancer = listen
+	for _, at := range []*string{&a.balancer, &a.serve1, &a.serve2} {
+		if *at == "" {
+			if *at, err = devstack.FreeAddress(); err != nil {
+				return a, err
+			}
+		}
+	}
+	a.way = a.balancer
+	if way != nil {
+		a.way, err = way(a.balancer)
+	}
+	return a, err
+}
+
+// start starts the servers, fills the database, and starts the platform's own processes.
+func (c *Cluster) start(ctx context.Context, fill func(context.Context) error) error {
+	for _, step := range []func(context.Context) error{c.servers, c.poolersAndBucket, fill, c.programs} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	c.watch()
-	return c, nil
+	return nil
 }
 
 // servers starts PostgreSQL with its standby, and Redis.
@@ -117,10 +173,13 @@ func (c *Cluster) servers(ctx context.Context) error {
 		return err
 	})
 	start.Go(func() (err error) {
-		settings := map[string]string{"hot_standby_feedback": "on", "wal_keep_size": "1GB", "wal_retrieve_retry_interval": "500ms"}
+		settings := map[string]string{"hot_standby_feedback": "on", "wal_keep_size": "1GB", "wal_retrieve_retry_interval": "500ms", "wal_level": "logical"}
 		c.Primary, err = devstack.StartPostgres(ctx, devstack.PostgresOptions{Dir: filepath.Join(c.dir, "postgres1"), Durable: true, Log: c.log, Settings: settings})
 		if err == nil {
 			c.Standby, err = c.Primary.StartStandby(ctx, filepath.Join(c.dir, "postgres2"))
+		}
+		if err == nil && c.o.Synchronous {
+			err = execute(ctx, c.Primary.URL(), "ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
 		}
 		return err
 	})
@@ -163,40 +222,15 @@ func together(first, second string) (string, error) {
 	return strings.Replace(first, a.Host, a.Host+","+b.Host, 1), nil
 }
 
-// programs migrates, makes the first company, and starts the platform's own processes and the balancer.
+// programs starts the platform's own processes and the balancer.
 func (c *Cluster) programs(ctx context.Context) error {
-	direct, err := together(c.Primary.URL(), c.Standby.URL())
-	if err != nil {
-		return err
-	}
-	var addresses [3]string
-	for i := range addresses {
-		if addresses[i], err = devstack.FreeAddress(); err != nil {
-			return err
-		}
-	}
-	if c.o.Listen != "" {
-		addresses[0] = c.o.Listen
-	}
-	c.URL = "http://" + addresses[0]
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails, by its documentation
-	c.env = append(os.Environ(), "DATABASE_URL="+c.pooled, "CANOPY_DATABASE_READ_URL="+direct, "REDIS_URL="+c.redis.URL, "CANOPY_PUBLIC_URL="+c.URL,
-		"CANOPY_SECRET_KEY="+base64.StdEncoding.EncodeToString(key), "CANOPY_BLOB_URL="+c.s3URL, "AWS_ACCESS_KEY_ID=canopy", "AWS_SECRET_ACCESS_KEY=canopy",
-		"CANOPY_TRUSTED_PROXIES=127.0.0.0/8", "CANOPY_DB_MAX_CONNS=16")
-	if _, err := c.canopy("migrate", []string{"DATABASE_URL=" + direct}, "migrate", "up").Run(ctx); err != nil {
-		return err
-	}
-	if c.Key, err = c.canopy("bootstrap", nil, "bootstrap", "--company", "Example", "--email", "admin@example.com").Run(ctx); err != nil {
-		return err
-	}
-	for i, address := range addresses[1:] {
+	for i, address := range []string{c.at.serve1, c.at.serve2} {
 		c.add(fmt.Sprint("serve", i+1), address, c.canopy(fmt.Sprint("serve", i+1), []string{"CANOPY_LISTEN=" + address}, "serve"))
 		c.add(fmt.Sprint("worker", i+1), "", c.canopy(fmt.Sprint("worker", i+1), nil, "worker"))
 	}
-	c.add("balancer", addresses[0], &devstack.Companion{
+	c.add("balancer", c.at.balancer, &devstack.Companion{
 		Path: find("haproxy"), Args: []string{"-db", "-f", c.o.Balancer}, Log: filepath.Join(c.dir, "balancer.log"),
-		Env: []string{"LISTEN=" + addresses[0], "SERVE_1=" + addresses[1], "SERVE_2=" + addresses[2]},
+		Env: []string{"LISTEN=" + c.at.balancer, "SERVE_1=" + c.at.serve1, "SERVE_2=" + c.at.serve2},
 	})
 	for _, p := range c.parts {
 		if err := p.Start(ctx); err != nil {
@@ -254,6 +288,9 @@ func (c *Cluster) FailOver(ctx context.Context) error {
 
 // Stop ends all of it, in the order in which nothing is missed: what is under way is finished. It leaves nothing.
 func (c *Cluster) Stop() {
+	if c.Cell != nil {
+		c.Cell.Stop()
+	}
 	if c.stopWatch != nil {
 		c.stopWatch()
 		c.watching.Wait()
