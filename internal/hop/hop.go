@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -196,12 +197,24 @@ func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	case res.Header.Get(header) != "":
 		outcome, err = "refused", errRefused
 		_ = res.Body.Close()
+	case byProxy(res):
+		outcome, err = "away", fmt.Errorf("a proxy before it answers %d", res.StatusCode)
+		_ = res.Body.Close()
 	}
 	t.took.WithLabelValues(name(t.to), outcome).Observe(time.Since(begun).Seconds())
 	if err != nil {
 		return nil, err
 	}
 	return res, nil
+}
+
+// byProxy tells whether a proxy before a cell has answered by itself, as where it finds none of the cell's processes: what these say has the request's id.
+func byProxy(res *http.Response) bool {
+	switch res.StatusCode {
+	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return res.Header.Get("X-Request-Id") == ""
+	}
+	return false
 }
 
 // errRefused: the keys or the clocks of the two differ.

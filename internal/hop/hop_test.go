@@ -133,6 +133,33 @@ func TestPass(t *testing.T) {
 	}
 }
 
+// TestProxiesAnswerForNobody: what a proxy says by itself of a cell that it does not reach is no answer of the cell, which has the request's id in each of its own.
+func TestProxiesAnswerForNobody(t *testing.T) {
+	home := cells(t, "", "http://127.0.0.1:1", key)
+	answers := func(status int, id string) problem.Place {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if id != "" {
+				w.Header().Set("X-Request-Id", id)
+			}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, "<html>")
+		}))
+		t.Cleanup(s.Close)
+		return problem.Place{Region: "eu1", Address: s.URL}
+	}
+	for _, status := range []int{408, 502, 503, 504} {
+		if a, failed := pass(t, home, answers(status, "")); failed == nil || failed.Code != problem.Unavailable || failed.Region != "eu1" || a.Body.Len() > 0 {
+			t.Errorf("a proxy's %d: %d %s, %v", status, a.Code, a.Body, failed)
+		}
+		if a, failed := pass(t, home, answers(status, "its own")); failed != nil || a.Code != status {
+			t.Errorf("a cell's %d: %d, %v", status, a.Code, failed)
+		}
+	}
+	if a, failed := pass(t, home, answers(404, "")); failed != nil || a.Code != 404 {
+		t.Errorf("%d, %v", a.Code, failed)
+	}
+}
+
 // TestNobodyHops: without a key nothing is passed on, and nobody is believed to be a cell.
 func TestNobodyHops(t *testing.T) {
 	c, err := New(Options{})
