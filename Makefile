@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run cluster test plans build generate verify lint chart fuzz bench bench-peers bench-telemetry bench-retrieval static-model chaos upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
+.PHONY: help run cluster test plans build generate verify lint chart fuzz bench bench-peers bench-telemetry bench-retrieval static-model chaos chaos-cluster upgrade clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -78,6 +78,10 @@ static-model: ## Make the embedded model of meanings anew, from word vectors of 
 
 chaos: bootstrap build ## Try to lose deliveries: kill workers, lose Redis, restart PostgreSQL (minutes)
 	@go run ./cmd/chaos
+
+chaos-cluster: build ## Try to lose what a home and a region's cell have taken: kill, stop and cut off each part in turn (ARGS=-help)
+	@scripts/bootstrap.sh cluster
+	@go run ./cmd/chaos cells $(ARGS)
 
 upgrade: bootstrap ## Roll from the program of an earlier commit (PREVIOUS) to this one under load (needs the history)
 	@scripts/previous.sh "$(PREVIOUS)" .cache/previous

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -15,8 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
-
-	_ "github.com/lib/pq" // the outcome is read from the tables
 
 	canopy "canopy/clients/go"
 	"canopy/db"
@@ -32,7 +29,7 @@ type fleet struct {
 	dir      string
 	postgres *devstack.Postgres
 	redis    *devstack.Redis
-	db       *sql.DB
+	db       tables
 	env      []string
 	api      canopy.Client
 	hookURL  string
@@ -64,7 +61,7 @@ func newFleet(ctx context.Context, o options) (f *fleet, err error) {
 	if err := db.Migrate(ctx, f.postgres.URL()); err != nil {
 		return f, err
 	}
-	if f.db, err = sql.Open("postgres", f.postgres.URL()); err != nil {
+	if f.db, err = open(f.postgres.URL()); err != nil {
 		return f, err
 	}
 	return f, f.launch(ctx)
@@ -93,7 +90,7 @@ func (f *fleet) launch(ctx context.Context) error {
 		return err
 	}
 	// Once it answers, its certificate is there for the others to read.
-	if err := f.eventually(ctx, func(ctx context.Context) error { return f.hook(ctx, "/report", nil) }); err != nil {
+	if err := eventually(ctx, func(ctx context.Context) error { return f.hook(ctx, "/report", nil) }); err != nil {
 		return err
 	}
 	bootstrap := exec.CommandContext(ctx, f.o.binary, "bootstrap", "--company", "Chaos", "--email", "chaos@example.com")
@@ -111,7 +108,7 @@ func (f *fleet) launch(ctx context.Context) error {
 			return err
 		}
 	}
-	return f.eventually(ctx, func(ctx context.Context) error {
+	return eventually(ctx, func(ctx context.Context) error {
 		_, err := f.api.Token(ctx)
 		return err
 	})
@@ -124,7 +121,7 @@ func (f *fleet) start(name string, args ...string) (*exec.Cmd, error) {
 }
 
 // eventually does something until it works: parts may be down at the moment.
-func (f *fleet) eventually(ctx context.Context, do func(context.Context) error) error {
+func eventually(ctx context.Context, do func(context.Context) error) error {
 	for {
 		err := do(ctx)
 		if err == nil {
@@ -171,7 +168,7 @@ func (f *fleet) close(failed bool) {
 			_ = cmd.Wait()
 		}
 	}
-	if f.db != nil {
+	if f.db.DB != nil {
 		_ = f.db.Close()
 	}
 	if f.redis != nil {

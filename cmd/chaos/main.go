@@ -2,6 +2,8 @@
 // processes of their own; while events are emitted and runs are started, workers are killed, Redis
 // is lost and PostgreSQL restarted. Afterwards everything must have arrived. `make chaos` runs it.
 //
+// As "chaos cells" it starts a home and the cell of a region, and tries to lose what these have acknowledged. `make chaos-cluster` runs that.
+//
 // It talks to nothing but the loopback address, and ends by itself.
 package main
 
@@ -43,16 +45,20 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, o.limit)
-	defer cancel()
-	var err error
-	if *receiver != "" {
-		err = webhook.Listen(ctx, webhook.ListenOptions{Addr: *receiver, Certificate: *certificate, Handler: newReceivers(o.seed)})
-	} else {
-		err = run(ctx, o, os.Stdout)
-	}
-	if err != nil {
+	if err := command(ctx, o, *receiver, *certificate); err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 		os.Exit(1) // nothing is left to clean up
 	}
+}
+
+func command(ctx context.Context, o options, receiver, certificate string) error {
+	if flag.Arg(0) == "cells" {
+		return cellsCommand(ctx, flag.Args()[1:])
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.limit)
+	defer cancel()
+	if receiver != "" {
+		return webhook.Listen(ctx, webhook.ListenOptions{Addr: receiver, Certificate: certificate, Handler: newReceivers(o.seed)})
+	}
+	return run(ctx, o, os.Stdout)
 }

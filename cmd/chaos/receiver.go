@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"canopy/internal/webhook"
 )
 
 // hearing is what a destination has heard of one event.
@@ -21,6 +23,8 @@ type hearing struct {
 	Changed bool
 	Type    string
 	JobKey  string
+	// Unsigned counts the requests whose signature is not that of the destination's secret.
+	Unsigned int
 }
 
 // receivers are three destinations: a answers 200; b fails twice for each event, then answers
@@ -30,6 +34,8 @@ type receivers struct {
 	rng   *rand.Rand
 	calm  bool
 	heard map[string]map[string]*hearing
+	// secrets are those of the destinations whose signatures are looked at.
+	secrets map[string]string
 }
 
 func newReceivers(seed uint64) *receivers {
@@ -51,7 +57,7 @@ func (r *receivers) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		if err != nil {
 			return
 		}
-		r.answer(w, req, r.hear(who, body))
+		r.answer(w, req, r.hear(who, req.Header, body))
 	}
 }
 
@@ -65,7 +71,7 @@ const (
 )
 
 // hear notes a request down and decides on its answer.
-func (r *receivers) hear(who string, body []byte) int {
+func (r *receivers) hear(who string, header http.Header, body []byte) int {
 	var e struct {
 		ID   string
 		Type string
@@ -85,6 +91,9 @@ func (r *receivers) hear(who string, body []byte) int {
 		r.heard[who][e.ID] = h
 	}
 	h.Requests++
+	if secret, known := r.secrets[who]; known && !webhook.VerifyHeader(header, body, secret) {
+		h.Unsigned++
+	}
 	h.Changed = h.Changed || h.Hash != hash
 	answer := good
 	switch {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	canopy "canopy/clients/go"
 )
 
 // slowDiagram takes a few steps, so that a blow may hit a run in its middle.
@@ -41,7 +43,7 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 		return fmt.Errorf("%w (logs in %s)", err, f.dir)
 	}
 	_, _ = fmt.Fprintf(out, "emitted and struck for %.0f s\n", time.Since(begin).Seconds())
-	if err := f.settle(ctx); err != nil {
+	if err := f.db.settle(ctx); err != nil {
 		return fmt.Errorf("%w (logs in %s)", err, f.dir)
 	}
 	_, _ = fmt.Fprintf(out, "settled after %.0f s\n", time.Since(begin).Seconds())
@@ -53,16 +55,8 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 
 // strain emits events and starts runs while blows fall.
 func (f *fleet) strain(ctx context.Context, out io.Writer) error {
-	var made struct {
-		CreateAgent struct{ Agent struct{ DatabaseID int64 } }
-	}
-	diagram := json.RawMessage(fmt.Sprintf(slowDiagram, f.hookURL))
-	if err := f.api.GraphQL(ctx, `mutation($d: JSON) { createAgent(input: {name: "slow", diagram: $d}) { agent { databaseId } } }`,
-		map[string]any{"d": diagram}, &made); err != nil {
-		return err
-	}
-	id := made.CreateAgent.Agent.DatabaseID
-	if err := f.api.GraphQL(ctx, `mutation($id: ID!) { publishAgent(input: {id: $id}) { revision { number } } }`, map[string]any{"id": id}, nil); err != nil {
+	id, err := publish(ctx, &f.api, "slow", json.RawMessage(fmt.Sprintf(slowDiagram, f.hookURL)))
+	if err != nil {
 		return err
 	}
 	all, ctx := errgroup.WithContext(ctx)
@@ -81,6 +75,19 @@ func (f *fleet) strain(ctx context.Context, out io.Writer) error {
 	return all.Wait()
 }
 
+// publish makes an agent of a diagram that can be run.
+func publish(ctx context.Context, api *canopy.Client, name string, diagram json.RawMessage) (int64, error) {
+	var made struct {
+		CreateAgent struct{ Agent struct{ DatabaseID int64 } }
+	}
+	if err := api.GraphQL(ctx, `mutation($n: String!, $d: JSON) { createAgent(input: {name: $n, diagram: $d}) { agent { databaseId } } }`,
+		map[string]any{"n": name, "d": diagram}, &made); err != nil {
+		return 0, err
+	}
+	id := made.CreateAgent.Agent.DatabaseID
+	return id, api.GraphQL(ctx, `mutation($id: ID!) { publishAgent(input: {id: $id}) { revision { number } } }`, map[string]any{"id": id}, nil)
+}
+
 func manyAgents() string {
 	var b strings.Builder
 	b.WriteString("mutation {")
@@ -96,7 +103,7 @@ func (f *fleet) spread(ctx context.Context, n int, length time.Duration, do func
 	pause := length / time.Duration(max(n, 1))
 	next := time.Now()
 	for range n {
-		if err := f.eventually(ctx, do); err != nil {
+		if err := eventually(ctx, do); err != nil {
 			return err
 		}
 		next = next.Add(pause)
@@ -155,22 +162,6 @@ func (f *fleet) loseRedis(ctx context.Context) error {
 	return f.redis.Start(ctx)
 }
 
-// settle waits until nothing is pending or running. A worker that died with PostgreSQL or Redis
-// away is an operator's to start again.
-func (f *fleet) settle(ctx context.Context) error {
-	return f.eventually(ctx, func(ctx context.Context) error {
-		var pending, running int
-		if err := f.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') + (SELECT count(*) FROM webhook_due),
-			(SELECT count(*) FROM runs WHERE status = 'running')`).Scan(&pending, &running); err != nil {
-			return err
-		}
-		if pending+running > 0 {
-			return fmt.Errorf("%d deliveries are pending, %d runs running", pending, running)
-		}
-		return nil
-	})
-}
-
 // judge compares what was to be delivered with what was heard.
 func (f *fleet) judge(ctx context.Context, ids map[string]int64, out io.Writer) error {
 	lost := f.lostOf(ctx, "c", ids["c"])
@@ -183,7 +174,7 @@ func (f *fleet) judge(ctx context.Context, ids map[string]int64, out io.Writer) 
 		return err
 	}
 	_, _ = fmt.Fprintf(out, "c lost %d events; %d are sent again\n", lost, recovered.Count)
-	if err := f.settle(ctx); err != nil {
+	if err := f.db.settle(ctx); err != nil {
 		return err
 	}
 	heard, err := f.heard(ctx)
@@ -193,86 +184,13 @@ func (f *fleet) judge(ctx context.Context, ids map[string]int64, out io.Writer) 
 	var faults []error
 	hashes := map[string]string{}
 	for _, who := range []string{"a", "b", "c"} {
-		faults = append(faults, f.judgeOne(ctx, who, ids[who], heard[who], hashes, out))
+		faults = append(faults, f.db.judgeOne(ctx, who, ids[who], heard[who], hashes, out))
 	}
-	return errors.Join(append(faults, f.judgeRuns(ctx, heard["a"], out))...)
+	return errors.Join(append(faults, f.db.judgeRuns(ctx, heard["a"], f.o.runs, out))...)
 }
 
 // lostOf counts the events that a destination has not got.
 func (f *fleet) lostOf(ctx context.Context, _ string, id int64) (n int) {
 	_ = f.db.QueryRowContext(ctx, `SELECT count(*) FROM webhook_deliveries WHERE destination_id = $1 AND status <> 'delivered'`, id).Scan(&n)
 	return n
-}
-
-func (f *fleet) judgeOne(ctx context.Context, who string, id int64, heard map[string]*hearing, hashes map[string]string, out io.Writer) error {
-	rows, err := f.db.QueryContext(ctx, `
-		SELECT event_id, bool_or(status = 'delivered'), count(*) FILTER (WHERE status = 'delivered'),
-			sum((SELECT count(*) FROM jsonb_array_elements(log) e WHERE e->>'error' = 'interrupted'))
-		FROM webhook_deliveries WHERE destination_id = $1 GROUP BY event_id`, id)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	var events, missing, undelivered, changed, duplicates, interrupted int
-	for rows.Next() {
-		var event string
-		var delivered bool
-		var wanted, broken int
-		if err := rows.Scan(&event, &delivered, &wanted, &broken); err != nil {
-			return err
-		}
-		events++
-		interrupted += broken
-		if !delivered {
-			undelivered++
-		}
-		h := heard[event]
-		if h == nil || h.Good == 0 {
-			missing++
-			continue
-		}
-		if known, seen := hashes[event]; h.Changed || seen && known != h.Hash {
-			changed++
-		}
-		hashes[event] = h.Hash
-		duplicates += max(h.Good-wanted, 0)
-	}
-	_, _ = fmt.Fprintf(out, "%s: %d events, %d missing, %d undelivered, %d with changed bytes, %d duplicates for %d interrupted attempts\n",
-		who, events, missing, undelivered, changed, duplicates, interrupted)
-	if events == 0 || missing+undelivered+changed > 0 || duplicates > interrupted {
-		return fmt.Errorf("destination %s has not got what it should", who)
-	}
-	return rows.Err()
-}
-
-// judgeRuns checks that each run has ended, and was told of once.
-func (f *fleet) judgeRuns(ctx context.Context, heard map[string]*hearing, out io.Writer) error {
-	ends := map[string]int{}
-	for _, h := range heard {
-		if h.Type == "run.completed" || h.Type == "run.failed" {
-			ends[h.JobKey]++
-		}
-	}
-	rows, err := f.db.QueryContext(ctx, `SELECT job_key, status FROM runs`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	runs, faulty, states := 0, 0, map[string]int{}
-	for rows.Next() {
-		var key, status string
-		if err := rows.Scan(&key, &status); err != nil {
-			return err
-		}
-		runs++
-		states[status]++
-		if ends[key] != 1 {
-			faulty++
-		}
-	}
-	_, _ = fmt.Fprintf(out, "runs: %d, %v, %d without exactly one event of their end\n", runs, states, faulty)
-	if faulty > 0 || runs < f.o.runs {
-		return fmt.Errorf("%d of %d runs were not told of once", faulty, runs)
-	}
-	return rows.Err()
 }

@@ -159,6 +159,12 @@ func (c *RedisCluster) settled(ctx context.Context, replicas int) error {
 	return nil
 }
 
+// Leads tells whether it answers, and is a master.
+func (r *Redis) Leads(ctx context.Context) bool {
+	said, err := r.ask(ctx, "INFO", "replication")
+	return err == nil && strings.Contains(said, "role:master")
+}
+
 // ask asks the server, and gives what it says.
 func (r *Redis) ask(ctx context.Context, args ...any) (string, error) {
 	o, err := redis.ParseURL(r.URL())

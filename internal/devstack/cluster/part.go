@@ -2,9 +2,13 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"canopy/internal/devstack"
@@ -24,19 +28,72 @@ type server interface {
 type Part struct {
 	Name, Address string
 	server
-	mu      sync.Mutex // held while it is started anew
-	retired bool
+	mu sync.Mutex // held while it is started anew
+	// left: it is not started anew.
+	left bool
 }
 
 // retire leaves it alone from now on.
-func (p *Part) retire() {
+func (p *Part) retire() { p.leave(true) }
+
+func (p *Part) leave(alone bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.retired = true
+	p.left = alone
 }
+
+// Kill ends it as nothing can be caught that ends it.
+func (p *Part) Kill() error { return p.signal(os.Kill) }
+
+// End tells it to end once what is under way is finished.
+func (p *Part) End() error { return p.signal(syscall.SIGTERM) }
+
+func (p *Part) signal(s os.Signal) error {
+	process, err := os.FindProcess(p.PID())
+	if err == nil {
+		err = process.Signal(s)
+	}
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
+}
+
+// Down kills it, and keeps it from being started anew until Up.
+func (p *Part) Down() error {
+	p.retire()
+	return p.Kill()
+}
+
+// Up lets it be started anew.
+func (p *Part) Up() { p.leave(false) }
 
 // Parts are all of them.
 func (c *Cluster) Parts() []*Part { return c.parts }
+
+// Part is the one of a name.
+func (c *Cluster) Part(name string) *Part {
+	return c.parts[slices.IndexFunc(c.parts, func(p *Part) bool { return p.Name == name })]
+}
+
+// RedisMaster is the address of one of the masters that Redis has at the time.
+func (c *Cluster) RedisMaster(ctx context.Context) (string, error) {
+	for _, r := range c.redis.All() {
+		if r.Leads(ctx) {
+			return host(r.URL()), nil
+		}
+	}
+	return "", errors.New("no Redis answers that is a master")
+}
+
+// host is that of a URL, which devstack has made.
+func host(at string) string {
+	u, _ := url.Parse(at)
+	return u.Host
+}
+
+// Logs is the folder with what the programs say.
+func (c *Cluster) Logs() string { return c.dir }
 
 func (c *Cluster) add(name, address string, s server) {
 	c.parts = append(c.parts, &Part{Name: name, Address: address, server: s})
@@ -44,10 +101,6 @@ func (c *Cluster) add(name, address string, s server) {
 
 // servedParts adds the servers, which run already.
 func (c *Cluster) servedParts() {
-	host := func(at string) string {
-		u, _ := url.Parse(at) // it was made by devstack
-		return u.Host
-	}
 	c.add("postgres1", host(c.Primary.URL()), c.Primary)
 	c.add("postgres2", host(c.Standby.URL()), c.Standby)
 	for i, p := range c.poolers {
@@ -81,7 +134,7 @@ func (c *Cluster) watch() {
 func (c *Cluster) revive(ctx context.Context, p *Part) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.retired || p.Running() {
+	if p.left || p.Running() {
 		return
 	}
 	c.log.WarnContext(ctx, "it has ended and is started anew", "part", p.Name)
