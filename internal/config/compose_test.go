@@ -98,17 +98,18 @@ func TestComposeStarts(t *testing.T) {
 	}
 }
 
-// services are those of a file for Compose, with what the tests look at.
-func services(t *testing.T, file string) map[string]service {
+// services are those of the cluster, with what the tests look at.
+func services(t *testing.T) map[string]service {
 	t.Helper()
 	var all struct{ Services map[string]service }
-	if err := yaml.UnmarshalWithOptions([]byte(repositoryFile(t, file)), &all, yaml.AllowDuplicateMapKey()); err != nil { // it is what a merge key means
+	if err := yaml.UnmarshalWithOptions([]byte(repositoryFile(t, cluster)), &all, yaml.AllowDuplicateMapKey()); err != nil { // it is what a merge key means
 		t.Fatal(err)
 	}
 	return all.Services
 }
 
 type service struct {
+	Profiles    []string
 	Command     []string
 	Environment map[string]string
 	Ports       []string
@@ -119,10 +120,13 @@ type service struct {
 
 // TestClusterStarts: with nothing but the key set, every process of the cluster starts, and what each is told to ask is there.
 func TestClusterStarts(t *testing.T) {
-	all, text := services(t, cluster), repositoryFile(t, cluster)
+	all, text := services(t), repositoryFile(t, cluster)
 	env := composed(t, cluster, environment{"CANOPY_SECRET_KEY": testKey})
 	count := map[string]int{}
 	for name, s := range all {
+		if len(s.Profiles) > 0 {
+			continue
+		}
 		for mode, command := range map[Mode]string{Server: "serve", Worker: "worker", Schema: "migrate"} {
 			if len(s.Command) > 0 && s.Command[0] == command {
 				count[command]++
@@ -137,20 +141,8 @@ func TestClusterStarts(t *testing.T) {
 		t.Errorf("there are %v", count)
 	}
 	c := load(t, Server, env)
-	listens := map[string]bool{"s3:" + regexp.MustCompile(`-s3\.port=(\d+)`).FindStringSubmatch(text)[1]: true}
-	for name, s := range all {
-		switch {
-		case strings.HasPrefix(name, "serve"):
-			listens[name+c.Listen] = true
-		case strings.HasPrefix(name, "postgres"):
-			listens[name+":5432"] = true
-		case strings.HasPrefix(name, "pgbouncer"):
-			listens[name+":"+regexp.MustCompile(`listen_port = (\d+)`).FindStringSubmatch(text)[1]] = true
-		case strings.HasPrefix(name, "redis") && s.Networks["default"].Address != "":
-			listens[s.Networks["default"].Address+":6379"] = true
-		}
-	}
 	balancer := all["balancer"].Environment
+	listens := listeners(all, text, "", c.Listen)
 	for _, address := range append(strings.Split(strings.Join(hostsOf(t, env), ","), ","), balancer["SERVE_1"], balancer["SERVE_2"]) {
 		if !listens[address] {
 			t.Errorf("nobody listens on %s", address)
@@ -177,6 +169,71 @@ func TestClusterStarts(t *testing.T) {
 	}
 }
 
+// listeners are the addresses that services whose names begin so listen on.
+func listeners(all map[string]service, text, prefix, serve string) map[string]bool {
+	listens := map[string]bool{prefix + "s3:" + regexp.MustCompile(`-s3\.port=(\d+)`).FindStringSubmatch(text)[1]: true}
+	for name, s := range all {
+		switch own, is := strings.CutPrefix(name, prefix); {
+		case !is:
+		case strings.HasPrefix(own, "serve"):
+			listens[name+serve] = true
+		case strings.HasPrefix(own, "postgres"):
+			listens[name+":5432"] = true
+		case strings.HasPrefix(own, "pgbouncer"):
+			listens[name+":"+regexp.MustCompile(`listen_port = (\d+)`).FindStringSubmatch(text)[1]] = true
+		case strings.HasPrefix(own, "redis") && s.Networks["default"].Address != "":
+			listens[s.Networks["default"].Address+":6379"] = true
+		}
+	}
+	return listens
+}
+
+// TestClusterHasACell: with the profile of the cell every process of it starts, asks what is the cell's own, and follows the home as the role that is made there.
+func TestClusterHasACell(t *testing.T) {
+	all, text := services(t), repositoryFile(t, cluster)
+	shared := composed(t, cluster, environment{"CANOPY_SECRET_KEY": testKey, "CANOPY_CELL_KEY": testKey})
+	settings := func(name string) environment {
+		env := maps.Clone(shared)
+		for key, value := range all[name].Environment {
+			if !strings.Contains(value, "${") {
+				env[key] = value
+			}
+		}
+		return env
+	}
+	var c *Config
+	for name, mode := range map[string]Mode{"cell-serve1": Server, "cell-serve2": Server, "cell-worker1": Worker, "cell-worker2": Worker, "cell-join": Schema, "cell-open": Schema} {
+		if !slices.Equal(all[name].Profiles, []string{"cell"}) {
+			t.Errorf("%s starts without the profile", name)
+		}
+		if got := load(t, mode, settings(name)); mode == Server {
+			c = got
+		}
+	}
+	balancer := all["cell-balancer"]
+	listens := listeners(all, text, "cell-", c.Listen)
+	for _, address := range append(strings.Split(strings.Join(hostsOf(t, settings("cell-serve1")), ","), ","), balancer.Environment["SERVE_1"], balancer.Environment["SERVE_2"]) {
+		if !listens[address] {
+			t.Errorf("nobody of the cell listens on %s", address)
+		}
+	}
+	if trusted := netip.MustParsePrefix(balancer.Networks["default"].Address + "/32"); !slices.Equal(c.TrustedProxies, []netip.Prefix{trusted}) {
+		t.Errorf("%v is believed", c.TrustedProxies)
+	}
+	home, joins, opens := settings("cell-open")["DATABASE_URL"], all["cell-join"].Command, all["cell-open"].Command
+	if !slices.Equal(joins, []string{"region", "join", c.Region}) || opens[2] != c.Region || opens[3] != "http://cell-balancer"+balancer.Environment["LISTEN"] {
+		t.Errorf("%s serves, %v, %v", c.Region, joins, opens)
+	}
+	role := opens[5]
+	if !strings.HasPrefix(c.HomeURL, "postgres://"+role+":"+role+"@postgres1:5432/") || !strings.Contains(home, "@postgres1:5432,") ||
+		!strings.Contains(strings.Join(all["cell-role"].Command, " "), "CREATE ROLE "+role+" LOGIN REPLICATION PASSWORD '"+role+"'") {
+		t.Errorf("the cell comes to %s, and is let in at %s as %s", c.HomeURL, home, role)
+	}
+	if at := settings("cell-join")["DATABASE_URL"]; !strings.Contains(at, "@cell-postgres1:5432,") || settings("cell-join")["CANOPY_HOME_URL"] != c.HomeURL {
+		t.Errorf("what joins is %s", at)
+	}
+}
+
 // TestClusterMayBeACell, or the home of one: what that takes is passed to every process.
 func TestClusterMayBeACell(t *testing.T) {
 	const home = "postgres://us_east:password@home:5432/canopy"
@@ -187,7 +244,7 @@ func TestClusterMayBeACell(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"postgres1", "postgres2"} {
-		if command := strings.Join(services(t, cluster)[name].Command, " "); !strings.Contains(command, "-c wal_level=logical") {
+		if command := strings.Join(services(t)[name].Command, " "); !strings.Contains(command, "-c wal_level=logical") {
 			t.Errorf("no cell can follow %s", name)
 		}
 	}
@@ -212,7 +269,7 @@ func TestCopiesOfTheClusterAreWhole(t *testing.T) {
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	command := services(t, cluster)["postgres2"].Command
+	command := services(t)["postgres2"].Command
 	start := func() string {
 		cmd := exec.CommandContext(t.Context(), command[0], command[1], strings.ReplaceAll(command[2], "$$", "$"))
 		cmd.Env = append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"), "PGDATA="+data, "FOLLOWS=postgres1")
