@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -53,7 +54,7 @@ func runCells(ctx context.Context, o cellsOptions, out io.Writer) (err error) {
 	t, err := newCells(ctx, o)
 	if t != nil {
 		defer func() {
-			if kept := t.close(err != nil); kept != "" {
+			if kept := t.close(err != nil && !errors.Is(err, context.Canceled)); kept != "" { // Ctrl-C is no failure
 				err = fmt.Errorf("%w (logs in %s)", err, kept)
 			}
 		}()
