@@ -97,12 +97,19 @@ var byID = sync.OnceValue(func() []bool {
 // notHere makes of a row that was not found by its id one that another cell has, where the id says so and there is that cell.
 func (s *Store) notHere(ctx context.Context, q query, args []any) error {
 	id, is := args[0].(int64)
-	own := int64(0)
+	if !is || !byID()[q] {
+		return ErrNoRows
+	}
+	return s.OfOtherCell(ctx, id)
+}
+
+// OfOtherCell says where a row of data is that is not here, if its id is one of another cell's; ErrNoRows otherwise.
+func (s *Store) OfOtherCell(ctx context.Context, id int64) error {
+	own, number := int64(0), id/IDsOfCell
 	if s.cell != nil {
 		own = s.cell.Number
 	}
-	number := id / IDsOfCell
-	if !is || number == own || !byID()[q] {
+	if number == own {
 		return ErrNoRows
 	}
 	if number == 0 {
@@ -126,6 +133,45 @@ func (s *Store) SpansCells(ctx context.Context, scope access.Scope) (spans bool,
 }
 
 var qSpansCells = prepare(`SELECT EXISTS (SELECT FROM customers c WHERE ` + withinScope + ` AND c.region_id = ANY ($3::bigint[]))`)
+
+// OtherCells are those, beside this one, that can have what companies of a scope have that an ask is for: as few as there are regions of such companies. atHome: the home has something of each.
+func (s *Store) OtherCells(ctx context.Context, scope access.Scope, a Ask, atHome bool) (places []problem.Place, err error) {
+	if s.cell == nil && len(*s.cells.Load()) == 0 {
+		return nil, nil
+	}
+	var rows []struct{ Region, Address string }
+	if id, given := value(a.Where().Terms, "customerId"); given {
+		err = s.list(ctx, &rows, qCellOf, scope.From(), scope.To(), id)
+	} else {
+		err = s.list(ctx, &rows, qCellsIn, scope.From(), scope.To())
+	}
+	if err != nil {
+		return nil, err
+	}
+	own, home := "", problem.Place{}
+	if s.cell != nil {
+		own = s.cell.Region
+	}
+	if atHome && s.cell != nil {
+		places = append(places, home)
+	}
+	for _, row := range rows {
+		p := problem.Place{Region: row.Region, Address: row.Address}
+		if p.Region != own && !slices.Contains(places, p) {
+			places = append(places, p)
+		}
+	}
+	return places, nil
+}
+
+// ofCell are the region and the address of the cell z that has what companies of the region r have: none of the home.
+const ofCell = `CASE WHEN z.region_id IS NULL THEN '' ELSE r.code END AS region, COALESCE(z.address, '') AS address`
+
+var (
+	qCellsIn = prepare(`SELECT ` + ofCell + ` FROM regions r LEFT JOIN cells z ON z.region_id = r.id
+		WHERE EXISTS (SELECT FROM customers c WHERE c.region_id = r.id AND ` + inScope + `) ORDER BY r.id`)
+	qCellOf = prepare(`SELECT ` + ofCell + ` FROM customers c` + joinByID("regions", "r", "c.region_id") + `LEFT JOIN cells z ON z.region_id = r.id WHERE c.id = $3 AND ` + withinScope)
+)
 
 var qIsCell = prepare(`SELECT 1 FROM cells WHERE region_id = $1`)
 

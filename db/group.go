@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/lib/pq"
+
+	"canopy/internal/problem"
 )
 
 // group is the set of rows that one query returned. The first time an edge is asked of any member
@@ -22,6 +24,8 @@ type group struct {
 // siblings ties a row to its group; a row type that edges lead from, or that is listed, embeds it.
 type siblings struct {
 	group *group
+	// there is the cell that has the row; nil where it is this one.
+	there *problem.Place
 	// Place is what the row has of the order of the list that it was found in, as its cursor has it.
 	Place pq.StringArray `db:"found_place"`
 	// At is that place where it is an id alone; 0 where it is not.

@@ -409,6 +409,8 @@ var examples = map[query]example{
 	qForgetUseMarks:    few("{permission}", "{7}", "{2026-01-01}"),
 	qPlaceOfCell:       few(1),
 	qSpansCells:        within("{7}"),
+	qCellsIn:           within(),
+	qCellOf:            within(299),
 	qIsCell:            few(1),
 	qPutDefaultLimits:  few("{users,agents}", "{1,2}"),
 	qLimitsOf:          few(299),

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"canopy/internal/access"
+	"canopy/internal/share"
 )
 
 // wholePage is how many rows of a whole list are read at one go.
@@ -65,7 +66,9 @@ func (l wholeList[T, C]) page(ctx context.Context, s *Store, after C, limit int)
 		if err := s.pages.Enter(ctx, branch); err != nil {
 			return nil, err
 		}
-		defer s.pages.Leave(branch)
+		var leave func()
+		ctx, leave = share.Holding(ctx, func() { s.pages.Leave(branch) })
+		defer leave()
 	}
 	return l.rows(ctx, s, after, wholePage)
 }

@@ -11,7 +11,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -22,12 +21,6 @@ import (
 	"canopy/internal/intake"
 	"canopy/internal/problem"
 )
-
-// maxSaid bounds what another cell answers, in bytes: what a request may cost bounds it before.
-const maxSaid = 256 << 20
-
-// saidTime is how long another cell may take for its answer, once that has begun.
-const saidTime = time.Minute
 
 // asks is what a cell is asked: a part of an operation that a client has sent.
 type asks struct {
@@ -114,9 +107,7 @@ func (u *uses) value(v *ast.Value) {
 // send asks a cell for the values below a part.
 func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 	a := e.asks(root)
-	ctx, cancel := context.WithCancel(e.ctx)
-	defer cancel()
-	r, done, err := a.request(ctx, typeJSON)
+	r, done, err := a.request(e.ctx, typeJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -130,18 +121,9 @@ func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 			r.Header.Set("Idempotency-Key", e.keyOf(key, root))
 		}
 	}
-	res, err := e.cells.Ask(r, to, access.BranchOf(e.ctx))
+	res, raw, err := e.cells.Whole(r, to, access.BranchOf(e.ctx))
 	if err != nil {
 		return nil, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	defer time.AfterFunc(saidTime, cancel).Stop()
-	raw, err := io.ReadAll(io.LimitReader(res.Body, maxSaid+1))
-	switch {
-	case err != nil:
-		return nil, hop.Away(to, err)
-	case len(raw) > maxSaid:
-		return nil, hop.Away(to, fmt.Errorf("it answers more than %d bytes", maxSaid))
 	}
 	s := &said{}
 	if err := json.Unmarshal(raw, s); err != nil || len(s.Data) == 0 && len(s.Errors) == 0 {

@@ -18,6 +18,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/hop"
 	"canopy/internal/problem"
+	"canopy/internal/share"
 )
 
 // hops has what lives in other cells of the platform answered by these, and put where it was asked for.
@@ -193,7 +194,7 @@ func (e *elsewhere) ask() {
 
 // fetch asks one cell for values, and notes what became of each.
 func (e *elsewhere) fetch(values []*value) {
-	leaveTurn(e.ctx)
+	share.LetGo(e.ctx)
 	lead(values)
 	for len(values) > 0 {
 		root := &part{}

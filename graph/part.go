@@ -66,14 +66,24 @@ func mayAskByID(ctx context.Context, id globalid.ID) bool {
 	return need != nil && resolvers.May(ctx, need) == nil
 }
 
-// listed is how many companies are asked for at once by their ids.
+// listed is how many objects are asked for at once by their ids.
 const listed = 200
 
-// lead has what is asked for by ids begin there: companies are lists for many, so that many are as few statements as one. Companies of one list are asked for the same: all of
+// listsOf are the lists that objects of some types are asked for in, by their ids.
+var listsOf = map[string]struct {
+	field string
+	also  ast.ArgumentList
+}{
+	"Customer":        {field: "customers"},
+	"Run":             {field: "runs"},
+	"WebhookDelivery": {"webhookDeliveries", ast.ArgumentList{argument("subtree", &ast.Value{Kind: ast.BooleanValue, Raw: "true"})}},
+}
+
+// lead has what is asked for by ids begin there: there are lists for many, so that many are as few statements as one. Objects of one list are asked for the same: all of
 // it together costs no more than the client's own request did.
 func lead(values []*value) {
 	names := names{}
-	wanted := map[string][]string{} // the names of what is asked for of a company
+	wanted := map[string][]string{} // the names of what is asked for of an object
 	for _, v := range values {
 		if !v.byID {
 			continue
@@ -85,21 +95,21 @@ func lead(values []*value) {
 			wanted[v.owner] = append(wanted[v.owner], field.Alias)
 		}
 	}
-	lists := &lists{open: map[string]*companies{}, known: map[string]step{}}
+	lists := &lists{open: map[string]*among{}, known: map[string]step{}}
 	for _, v := range values {
 		if !v.byID {
 			continue
 		}
 		last := v.steps[len(v.steps)-1]
-		if v.inList = last.object == "Customer"; !v.inList {
+		if _, v.inList = listsOf[last.object]; !v.inList {
 			v.alone()
 			continue
 		}
-		v.steps = []step{lists.of(v.owner, wanted[v.owner]), made("CustomerConnection", "nodes", "nodes"), last}
+		v.steps = []step{lists.of(last.object, v.owner, wanted[v.owner]), made(last.object+"Connection", "nodes", "nodes"), last}
 	}
 }
 
-// alone has a value asked for by its owner's id and no other: also a company that lists leave out, as it is deleted, or below one that is.
+// alone has a value asked for by its owner's id and no other: also of a company that lists leave out, as it is deleted, or below one that is.
 func (v *value) alone() {
 	v.inList = false
 	id := &ast.Value{Kind: ast.StringValue, Raw: v.owner}
@@ -129,31 +139,32 @@ func (n names) of(f graphql.CollectedField) string {
 	return name
 }
 
-// lists are the companies that are asked for together.
+// lists are the objects that are asked for together.
 type lists struct {
-	open  map[string]*companies // by the names of what is asked for of them
+	open  map[string]*among // by their type, and the names of what is asked for of them
 	known map[string]step
 	made  int
 }
 
-type companies struct {
+type among struct {
 	first      step
 	ids, count *ast.Value
 }
 
-// of is the list that a company is in.
-func (l *lists) of(id string, wanted []string) step {
+// of is the list that an object is in.
+func (l *lists) of(object, id string, wanted []string) step {
 	if first, is := l.known[id]; is {
 		return first
 	}
 	slices.Sort(wanted) // fields come in any order
-	alike := strings.Join(wanted, " ")
+	alike := object + " " + strings.Join(wanted, " ")
 	c := l.open[alike]
 	if c == nil || len(c.ids.Children) == listed {
 		l.made++
-		c = &companies{ids: &ast.Value{Kind: ast.ListValue}, count: &ast.Value{Kind: ast.IntValue}}
+		c = &among{ids: &ast.Value{Kind: ast.ListValue}, count: &ast.Value{Kind: ast.IntValue}}
 		filter := &ast.Value{Kind: ast.ObjectValue, Children: ast.ChildValueList{{Name: "ids", Value: c.ids}}}
-		c.first = made("Query", fmt.Sprintf("canopy_c%d", l.made), "customers", argument("first", c.count), argument("filter", filter))
+		c.first = made("Query", fmt.Sprintf("canopy_c%d", l.made), listsOf[object].field,
+			slices.Concat(ast.ArgumentList{argument("first", c.count), argument("filter", filter)}, listsOf[object].also)...)
 		l.open[alike] = c
 	}
 	c.ids.Children = append(c.ids.Children, &ast.ChildValue{Value: &ast.Value{Kind: ast.StringValue, Raw: id}})

@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 	"runtime"
-	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -48,18 +47,9 @@ func (t *turns) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 	if err := t.places.Enter(ctx, branch); err != nil {
 		return &graphql.Response{Errors: gqlerror.List{face(ctx, problem.From(err))}}
 	}
-	leave := sync.OnceFunc(func() { t.places.Leave(branch) })
+	ctx, leave := share.Holding(ctx, func() { t.places.Leave(branch) })
 	defer leave()
-	return next(context.WithValue(ctx, turnKey{}, leave))
-}
-
-type turnKey struct{}
-
-// leaveTurn gives the place of an operation back before its end, as it waits for another cell: whoever asks for nothing of a cell that hangs has turns as before.
-func leaveTurn(ctx context.Context) {
-	if leave, ok := ctx.Value(turnKey{}).(func()); ok {
-		leave()
-	}
+	return next(ctx)
 }
 
 // isHeavy tells whether an operation takes turns. A subscription waits for its events inside, and pays for each.

@@ -11,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"canopy/internal/access"
+	"canopy/internal/share"
 )
 
 // costing is the context of an operation of a branch.
@@ -85,8 +86,8 @@ func TestWhoWaitsForAnotherCellTakesNoTurn(t *testing.T) {
 		for range 200 {
 			asked.Go(func() {
 				turns.InterceptResponse(costing(t.Context(), 7, ast.Query, heavyCost+1), func(ctx context.Context) *graphql.Response {
-					leaveTurn(ctx)
-					leaveTurn(ctx)
+					share.LetGo(ctx)
+					share.LetGo(ctx)
 					waiting.Add(1)
 					<-end
 					return nil

@@ -68,8 +68,8 @@ func (q Query) AuditEvents(ctx context.Context, customerID *globalid.ID, subtree
 		return nil, err
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		within(scope, q.Store.FindAuditEvents),
-		within(scope, q.Store.CountAuditEvents))
+		spreadEvents.rows(q.Resolver, scope),
+		spreadEvents.counted(q.Resolver, scope))
 }
 
 // ListAuditEvents is AuditEvents for lists of any length.
@@ -83,5 +83,5 @@ func (q Query) ListAuditEvents(ctx context.Context, customerID *globalid.ID, sub
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter, also: also}, l,
-		within(scope, q.Store.FindAuditEvents), each)
+		spreadEvents.rows(q.Resolver, scope), each)
 }

@@ -62,8 +62,8 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID
 		return nil, err
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		within(scope, q.Store.FindDeliveries),
-		within(scope, q.Store.CountDeliveries))
+		spreadDeliveries.rows(q.Resolver, scope),
+		spreadDeliveries.counted(q.Resolver, scope))
 }
 
 // deliveriesOf checks which deliveries are asked for: those of a scope that fit the terms.
@@ -98,7 +98,7 @@ func (q Query) ListWebhookDeliveries(ctx context.Context, in Deliveries, filter 
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, also: also}, l,
-		within(scope, q.Store.FindDeliveries), each)
+		spreadDeliveries.rows(q.Resolver, scope), each)
 }
 
 // WebhookDelivery gives a delivery of a company within reach.
@@ -144,7 +144,7 @@ func (r *Resolver) delivery(ctx context.Context, c *caller, id globalid.ID) (*db
 		return nil, err
 	}
 	d, err := r.Store.Delivery(ctx, c.Scope(), n)
-	return d, missing(err, "delivery", n)
+	return d, r.absent(ctx, err, "delivery", n)
 }
 
 // TestWebhookDestinationInput is a destination to try out, with a type of event.

@@ -222,8 +222,8 @@ func (q Query) Runs(ctx context.Context, customerID *globalid.ID, subtree *bool,
 		return nil, err
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		within(scope, q.Store.FindRuns),
-		within(scope, q.Store.CountRuns))
+		spreadRuns.rows(q.Resolver, scope),
+		spreadRuns.counted(q.Resolver, scope))
 }
 
 // Documents is a page of the documents of the token's contexts, by id unless asked for otherwise. A company that is named
@@ -290,5 +290,5 @@ func (q Query) ListRuns(ctx context.Context, id *globalid.ID, subtree bool, filt
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter, also: also}, l,
-		within(scope, q.Store.FindRuns), each)
+		spreadRuns.rows(q.Resolver, scope), each)
 }

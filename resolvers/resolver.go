@@ -15,6 +15,7 @@ import (
 	"canopy/internal/bus"
 	"canopy/internal/egress"
 	"canopy/internal/globalid"
+	"canopy/internal/hop"
 	"canopy/internal/limit"
 	"canopy/internal/models/chat"
 	"canopy/internal/passkey"
@@ -73,6 +74,8 @@ type Resolver struct {
 	Chat *chat.Client
 	// Late tells why a cell lets no caller in at the moment; nil at the home, which always knows who may.
 	Late func() error
+	// Cells are asked for their rows of lists that span several; nil: none is.
+	Cells *hop.Cells
 	// Search finds chunks.
 	Search *search.Engine
 	Log    *slog.Logger

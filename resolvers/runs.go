@@ -40,6 +40,9 @@ func (r *Resolver) run(ctx context.Context, need *rule.Rule, jobKey string) (*db
 		return nil, err
 	}
 	row, err := r.Store.RunByKey(ctx, c.Scope(), key)
+	if errors.Is(err, db.ErrNoRows) {
+		err = r.runElsewhere(ctx, c, key)
+	}
 	return row, noRun(err)
 }
 
@@ -58,7 +61,7 @@ func (q Query) runNode(ctx context.Context, id globalid.ID) (*db.Run, error) {
 		return nil, err
 	}
 	row, err := q.Store.Run(ctx, c.Scope(), id.Int)
-	return row, missing(err, "run", id.Int)
+	return row, q.absent(ctx, err, "run", id.Int)
 }
 
 // parseJobKey reads a job key; one that is none is a job that is not there.

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/internal/webhook"
 	"canopy/internal/words"
@@ -28,6 +30,8 @@ type resultKind struct {
 	rule  *rule.Rule
 	named bool // whether it is found by a name, and not by ids alone
 	read  func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error)
+	// rowOf reads a row that another cell has given; nil for who is who, which is known in each.
+	rowOf func(row json.RawMessage, at problem.Place) (SearchResult, error)
 }
 
 // resultKinds are in the order in which hits that fit alike are listed.
@@ -38,22 +42,22 @@ var resultKinds = []resultKind{
 	{name: "User", rule: rule.Users, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindUsers(ctx, c.Scope(), a))
 	}},
-	{name: "Context", rule: rule.Contexts, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "Context", rule: rule.Contexts, named: true, rowOf: rowOf(db.There[db.Context]), read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindContexts(ctx, c.desk(), a))
 	}},
-	{name: "Document", rule: rule.Documents, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "Document", rule: rule.Documents, named: true, rowOf: rowOf(db.There[db.Document]), read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindDocuments(ctx, c.desk(), a))
 	}},
-	{name: "Agent", rule: rule.Agents, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "Agent", rule: rule.Agents, named: true, rowOf: rowOf(db.There[db.Agent]), read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindAgents(ctx, c.Scope(), a))
 	}},
-	{name: "Run", rule: rule.Runs, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "Run", rule: rule.Runs, rowOf: rowOf(db.There[db.Run]), read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindRuns(ctx, c.Scope(), a))
 	}},
-	{name: "WebhookDestination", rule: rule.WebhookDestinations, named: true, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "WebhookDestination", rule: rule.WebhookDestinations, named: true, rowOf: rowOf(db.There[db.Destination]), read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindDestinations(ctx, c.Scope(), a))
 	}},
-	{name: "WebhookDelivery", rule: rule.WebhookDeliveries, read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
+	{name: "WebhookDelivery", rule: rule.WebhookDeliveries, rowOf: rowOf(db.There[db.Delivery]), read: func(ctx context.Context, s *db.Store, c *caller, a db.Ask) ([]SearchResult, error) {
 		return results(s.FindDeliveries(ctx, c.Scope(), a))
 	}},
 }
@@ -99,7 +103,21 @@ func (q Query) Search(ctx context.Context, text string, types []string, first *i
 	if err != nil {
 		return nil, err
 	}
-	b := box{store: q.Store, text: strings.TrimSpace(text), sought: words.Parse(text), first: or(first, 10), callers: searched(c.Principal, types)}
+	b, err := q.found(ctx, c, text, types, or(first, 10))
+	if err != nil {
+		return nil, err
+	}
+	best := b.best()
+	list := make([]SearchResult, len(best))
+	for i, h := range best {
+		list[i] = h.SearchResult
+	}
+	return list, nil
+}
+
+// found looks for what goes by a text.
+func (q Query) found(ctx context.Context, c *caller, text string, types []string, first int) (*box, error) {
+	b := &box{store: q.Store, text: strings.TrimSpace(text), sought: words.Parse(text), first: first, callers: searched(c.Principal, types)}
 	var v check
 	v.sought("text", text)
 	if b.first < 1 || b.first > maxResults {
@@ -108,12 +126,14 @@ func (q Query) Search(ctx context.Context, text string, types []string, first *i
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{b.byID, b.byKey, b.begun, b.worded, b.near} {
-		if err := step(ctx); err != nil {
-			return nil, err
+	return b, b.elsewhere(ctx, q.Resolver, c.Principal, func(ctx context.Context) error {
+		for _, step := range []func(context.Context) error{b.byID, b.byKey, b.begun, b.worded, b.near} {
+			if err := step(ctx); err != nil {
+				return err
+			}
 		}
-	}
-	return b.best(), nil
+		return nil
+	})
 }
 
 // sought checks a text that names are searched for.
@@ -257,16 +277,12 @@ func (b *box) near(ctx context.Context) error {
 }
 
 // best are the hits that fit best.
-func (b *box) best() []SearchResult {
+func (b *box) best() []hit {
 	slices.SortStableFunc(b.hits, func(x, y hit) int {
 		return cmp.Or(cmp.Compare(x.fits, y.fits), cmp.Compare(x.kind, y.kind), cmp.Compare(Calls(x.SearchResult)[0], Calls(y.SearchResult)[0]),
 			cmp.Compare(x.GlobalID().Int, y.GlobalID().Int))
 	})
-	list := make([]SearchResult, 0, min(len(b.hits), b.first))
-	for _, h := range b.hits[:cap(list)] {
-		list = append(list, h.SearchResult)
-	}
-	return list
+	return b.hits[:min(len(b.hits), b.first)]
 }
 
 // Calls are the names that something goes by: the first is the one to show.

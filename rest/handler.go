@@ -22,7 +22,7 @@ type handler struct {
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h.cells.Passes(r.Context()) {
+	if h.cells.PassesParts(r.Context()) {
 		h.pass(w, r)
 		return
 	}

@@ -17,6 +17,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/hop"
 	"canopy/internal/intake"
 	"canopy/internal/problem"
 	"canopy/internal/web"
@@ -50,6 +51,7 @@ func (a *api) authenticate(hc huma.Context, next func(huma.Context)) {
 	}
 	p := access.PrincipalOf(ctx)
 	web.TellCaller(ctx, p.CustomerID, p.UserID, p.ClientID)
+	ctx = hop.WithAuthorization(ctx, header)
 	if hc.Method() == http.MethodGet {
 		ctx = db.Reading(ctx)
 	}

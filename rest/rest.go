@@ -77,6 +77,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerAudit()
 	a.registerScimTokens()
 	a.serveSCIM(h.mux)
+	a.serveRows(h.mux)
 	a.serveDocuments(h.mux)
 	return h, a.huma
 }

@@ -89,6 +89,17 @@ func WithElsewhere(ctx context.Context, e Elsewhere) context.Context {
 	return context.WithValue(ctx, elsewhereKey{}, e)
 }
 
+// rowOf refuses what hangs from a row that another cell has; what the row itself tells is known here.
+func rowOf(owner any, fc *graphql.FieldContext) error {
+	if !fc.IsResolver {
+		return nil
+	}
+	if row, is := owner.(interface{ There() error }); is {
+		return row.There()
+	}
+	return nil
+}
+
 // slow is from which time on the resolver of a field has a span of its own.
 const slow = time.Millisecond
 
@@ -142,7 +153,11 @@ func resolveIn[T any](
 			ret = graphql.Null
 		}
 	}()
-	value, err := timed(ctx, fc, resolve)
+	err := rowOf(owner, fc)
+	var value any
+	if err == nil {
+		value, err = timed(ctx, fc, resolve)
+	}
 	if err != nil {
 		if e, ok := ctx.Value(elsewhereKey{}).(Elsewhere); ok {
 			if value := e.Take(ctx, fc, owner, nonNull, err); value != nil {

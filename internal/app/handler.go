@@ -47,6 +47,7 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Resolver.Cells = cells
 	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version, Origins: origins, Cells: cells, Readable: func(r *http.Request) bool {
 		_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: r.URL, Host: r.Host})
 		return pattern != "/"

@@ -154,7 +154,7 @@ func (c *Cells) address(r *http.Request, to problem.Place) error {
 	}
 	ctx := r.Context()
 	r.Header.Del(header)
-	r.Header.Set(header, c.sign(r, name(to), web.ClientAddress(ctx), time.Now()))
+	r.Header.Set(header, c.sign(r, to, web.ClientAddress(ctx), time.Now()))
 	r.Header.Set("X-Request-Id", web.RequestID(ctx))
 	r.Header.Del("Expect")
 	telemetry.Inject(ctx, r.Header)

@@ -43,10 +43,14 @@ func TestSignature(t *testing.T) {
 	now := time.Now()
 	home, cell := cells(t, "", "http://home.example", key), cells(t, "eu1", "http://home.example", other, key)
 	header := http.Header{"Authorization": {"Bearer a"}, "Cookie": {"s=1"}}
-	signed := home.sign(request(t, "POST", "/context?x=1", header), "eu1", "192.0.2.7", now)
+	signed := home.sign(request(t, "POST", "/context?x=1", header), problem.Place{Region: "eu1"}, "192.0.2.7", now)
 	p, err := cell.check(request(t, "POST", "/context?x=1", header), signed, now)
-	if err != nil || p != (passedOn{Home, "192.0.2.7", 1}) {
+	if err != nil || p != (passedOn{from: Home, client: "192.0.2.7", hops: 1}) {
 		t.Errorf("%+v, %v", p, err)
+	}
+	of := home.sign(request(t, "POST", "/context?x=1", header), problem.Place{Region: "eu1", OfRows: true}, "192.0.2.7", now)
+	if p, err := cell.check(request(t, "POST", "/context?x=1", header), of, now); err != nil || !p.ofRows {
+		t.Errorf("of rows: %+v, %v", p, err)
 	}
 	for name, try := range map[string]struct {
 		r     *http.Request
@@ -61,6 +65,7 @@ func TestSignature(t *testing.T) {
 		"another cookie":         {request(t, "POST", "/context?x=1", http.Header{"Authorization": {"Bearer a"}}), signed, now, cell},
 		"another client":         {request(t, "POST", "/context?x=1", header), strings.Replace(signed, "192.0.2.7", "192.0.2.8", 1), now, cell},
 		"another number of hops": {request(t, "POST", "/context?x=1", header), strings.Replace(signed, "hops=1", "hops=0", 1), now, cell},
+		"for other rows":         {request(t, "POST", "/context?x=1", header), strings.Replace(signed, "hops=1", "hops=1,rows=true", 1), now, cell},
 		"later":                  {request(t, "POST", "/context?x=1", header), signed, now.Add(2 * skew), cell},
 		"earlier":                {request(t, "POST", "/context?x=1", header), signed, now.Add(-2 * skew), cell},
 		"another cell":           {request(t, "POST", "/context?x=1", header), signed, now, cells(t, "us1", "http://home.example", key)},
@@ -168,7 +173,7 @@ func TestNobodyHops(t *testing.T) {
 	}
 	at := serve(t, nil)
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, at.URL, nil)
-	r.Header.Set(header, cells(t, "", "http://home.example", key).sign(r, "eu1", "192.0.2.7", time.Now()))
+	r.Header.Set(header, cells(t, "", "http://home.example", key).sign(r, problem.Place{Region: "eu1"}, "192.0.2.7", time.Now()))
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"canopy/internal/problem"
 	"canopy/internal/web"
 )
 
@@ -23,8 +24,11 @@ const skew = time.Minute
 
 // sign says who passes a request on, to whom, when and for which client. It vouches for these, and binds them to the request: its method and address, and what it shows of its caller. The body is
 // the caller's own, as the token is: whoever could change it on the way could change that of any request.
-func (c *Cells) sign(r *http.Request, to, client string, at time.Time) string {
-	said := fmt.Sprintf("t=%d,from=%s,to=%s,client=%s,hops=%d", at.Unix(), c.self(), to, client, hopsOf(r.Context())+1)
+func (c *Cells) sign(r *http.Request, to problem.Place, client string, at time.Time) string {
+	said := fmt.Sprintf("t=%d,from=%s,to=%s,client=%s,hops=%d", at.Unix(), c.self(), name(to), client, hopsOf(r.Context())+1)
+	if to.OfRows {
+		said += ",rows=true"
+	}
 	return said + ",v1=" + mac(c.Keys[0], said, r)
 }
 
@@ -40,6 +44,8 @@ type passedOn struct {
 	from, client string
 	// hops is how often the request has been passed on.
 	hops int
+	// ofRows: as in problem.Place.
+	ofRows bool
 }
 
 // check reads what another cell has signed.
@@ -71,7 +77,7 @@ func (c *Cells) check(r *http.Request, value string, now time.Time) (p passedOn,
 		return p, err
 	}
 	hops, err := strconv.Atoi(fields["hops"])
-	return passedOn{fields["from"], fields["client"], hops}, err
+	return passedOn{from: fields["from"], client: fields["client"], hops: hops, ofRows: fields["rows"] == "true"}, err
 }
 
 type byKey struct{}
@@ -80,6 +86,12 @@ type byKey struct{}
 func By(ctx context.Context) string {
 	p, _ := ctx.Value(byKey{}).(passedOn)
 	return p.from
+}
+
+// OfRows tells whether a cell has passed a request on for what this one has, and nobody else: rows of a list, or what hangs from them.
+func OfRows(ctx context.Context) bool {
+	p, _ := ctx.Value(byKey{}).(passedOn)
+	return p.ofRows
 }
 
 func hopsOf(ctx context.Context) int {

@@ -74,7 +74,11 @@ type Limit struct {
 }
 
 // Place is a cell of the platform: that of a region, whose platform is reached at an address, or the home where both are "".
-type Place struct{ Region, Address string }
+type Place struct {
+	Region, Address string
+	// OfRows: it is asked for what it has of rows that are known to be there, wherever what the caller's own company has is.
+	OfRows bool
+}
 
 func (e *Error) Error() string {
 	if e.cause != nil {
@@ -143,7 +147,7 @@ func Elsewhere(region, address string) *Error {
 	if region != "" {
 		e.Detail, e.Region = fmt.Sprintf("this lives in the cell of the region %s, and is asked for at %s", region, address), region
 	}
-	e.HTTP, e.Place = http.StatusMisdirectedRequest, &Place{region, address}
+	e.HTTP, e.Place = http.StatusMisdirectedRequest, &Place{Region: region, Address: address}
 	return e
 }
 

@@ -1,0 +1,226 @@
+package resolvers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/globalid"
+	"canopy/internal/hop"
+	"canopy/internal/problem"
+	"canopy/internal/rule"
+	"canopy/internal/share"
+)
+
+// spread is a list of what companies of several regions have, each in its cell. The cell that is asked asks the others, side by side and each once, for what a page of their own would be, and
+// puts the rows together: below both doors, so that what they show is the same.
+type spread[T listed] struct {
+	name  string
+	rule  *rule.Rule
+	list  *db.List
+	find  func(*db.Store, context.Context, access.Scope, db.Ask) ([]T, error)
+	count func(*db.Store, context.Context, access.Scope, db.Ask) (int, error)
+	merge func(*db.List, db.Ask, ...[]T) []T
+	// there says of rows where they are; nil where all that hangs from them is in the directory.
+	there func([]T, problem.Place)
+	// atHome: the home has rows of all companies, whatever their region.
+	atHome bool
+}
+
+var (
+	spreadRuns = &spread[*db.Run]{
+		name: "runs", rule: rule.Runs, list: db.Runs, find: (*db.Store).FindRuns, count: (*db.Store).CountRuns, merge: db.Merged[db.Run], there: db.There[db.Run],
+	}
+	spreadDeliveries = &spread[*db.Delivery]{
+		name: "webhookDeliveries", rule: rule.WebhookDeliveries, list: db.Deliveries, find: (*db.Store).FindDeliveries, count: (*db.Store).CountDeliveries,
+		merge: db.Merged[db.Delivery], there: db.There[db.Delivery],
+	}
+	// A change is told where it is made: of who is who at the home, of what a company has in its cell.
+	spreadEvents = &spread[*db.AuditEvent]{
+		name: "auditEvents", rule: rule.AuditEvents, list: db.AuditEvents, find: (*db.Store).FindAuditEvents, count: (*db.Store).CountAuditEvents,
+		merge: db.Merged[db.AuditEvent], atHome: true,
+	}
+)
+
+// answering are the lists that other cells ask for.
+var answering = map[string]interface {
+	answer(context.Context, Query, asking) (any, error)
+}{spreadRuns.name: spreadRuns, spreadDeliveries.name: spreadDeliveries, spreadEvents.name: spreadEvents, boxName: spreadBox{}}
+
+// boxName is how the search box is asked for.
+const boxName = "search"
+
+// asking is how another cell is asked for rows, or for how many there are.
+type asking struct {
+	List string
+	// Top is the company whose rows are asked for, with those of all below it.
+	Top   int64
+	Ask   json.RawMessage
+	Count bool
+}
+
+// saidOf is what a cell tells of a list.
+type saidOf[T any] struct {
+	Rows  []T
+	Count int
+}
+
+// AnswerRows answers another cell, which asks in the name of the caller of ctx, from what this one has.
+func (q Query) AnswerRows(ctx context.Context, question []byte) ([]byte, error) {
+	var in asking
+	if err := json.Unmarshal(question, &in); err != nil || answering[in.List] == nil {
+		return nil, problem.Bad("this cell knows no such list")
+	}
+	out, err := answering[in.List].answer(ctx, q, in)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // what runs were given stays as it is
+	err = e.Encode(out)
+	return text.Bytes(), err
+}
+
+func (s *spread[T]) answer(ctx context.Context, q Query, in asking) (any, error) {
+	c, err := q.may(ctx, s.rule)
+	if err != nil {
+		return nil, err
+	}
+	ask, err := s.list.ReadAsk(in.Ask)
+	if err != nil {
+		return nil, problem.Bad("this cell knows no such list").Because(err)
+	}
+	top, err := q.customer(ctx, c, &globalid.ID{Int: in.Top}, "top")
+	if err != nil {
+		return nil, err
+	}
+	var out saidOf[T]
+	if in.Count {
+		out.Count, err = s.count(q.Store, ctx, top.Lineage.Subtree(), ask)
+	} else {
+		out.Rows, err = s.find(q.Store, ctx, top.Lineage.Subtree(), ask)
+	}
+	return out, err
+}
+
+// rows reads the rows of a scope, wherever they are.
+func (s *spread[T]) rows(r *Resolver, scope access.Scope) func(context.Context, db.Ask) ([]T, error) {
+	return func(ctx context.Context, a db.Ask) ([]T, error) {
+		others, err := s.others(ctx, r, scope, a)
+		if err != nil {
+			return nil, err
+		}
+		if len(others) == 0 {
+			return s.find(r.Store, ctx, scope, a)
+		}
+		parts := make([][]T, len(others)+1)
+		here := func(ctx context.Context) (err error) {
+			parts[len(others)], err = s.find(r.Store, ctx, scope, a)
+			return err
+		}
+		err = beside(ctx, others, here, func(ctx context.Context, i int) error {
+			var out saidOf[T]
+			err := r.askFor(ctx, others[i], s.name, scope, a, false, &out)
+			if parts[i] = out.Rows; s.there != nil {
+				s.there(out.Rows, others[i])
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		return s.merge(s.list, a, parts...), nil
+	}
+}
+
+// counted counts the rows of a scope, wherever they are.
+func (s *spread[T]) counted(r *Resolver, scope access.Scope) func(context.Context, db.Ask) (int, error) {
+	return func(ctx context.Context, a db.Ask) (int, error) {
+		others, err := s.others(ctx, r, scope, a)
+		if err != nil {
+			return 0, err
+		}
+		counts := make([]int, len(others)+1)
+		here := func(ctx context.Context) (err error) {
+			counts[len(others)], err = s.count(r.Store, ctx, scope, a)
+			return err
+		}
+		err = beside(ctx, others, here, func(ctx context.Context, i int) error {
+			var out saidOf[T]
+			err := r.askFor(ctx, others[i], s.name, scope, a, true, &out)
+			counts[i] = out.Count
+			return err
+		})
+		n := 0
+		for _, count := range counts {
+			n += count
+		}
+		return n, err
+	}
+}
+
+// others are the cells to be asked beside this one. Of a request that has come from another cell for what is here, there are none.
+func (s *spread[T]) others(ctx context.Context, r *Resolver, scope access.Scope, a db.Ask) ([]problem.Place, error) {
+	if !r.Cells.PassesParts(ctx) || hop.OfRows(ctx) {
+		return nil, nil
+	}
+	return r.Store.OtherCells(ctx, scope, a, s.atHome)
+}
+
+// beside asks other cells while this one is asked; the first of them that fails ends it.
+func beside(ctx context.Context, others []problem.Place, here func(context.Context) error, there func(context.Context, int) error) error {
+	if len(others) == 0 {
+		return here(ctx)
+	}
+	share.LetGo(ctx)
+	all, within := errgroup.WithContext(ctx)
+	for i := range others {
+		all.Go(func() error { return there(within, i) })
+	}
+	all.Go(func() error { return here(within) })
+	return all.Wait()
+}
+
+// How long is waited before a cell is asked again, first and last: a second in all.
+const (
+	firstWait = 16 * time.Millisecond
+	lastWait  = 512 * time.Millisecond
+)
+
+// askFor asks another cell for what it has of a list. Where it does not know the company yet it is asked again: what was made at the home is there a moment later.
+func (r *Resolver) askFor(ctx context.Context, to problem.Place, list string, scope access.Scope, a any, count bool, out any) error {
+	ask, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	lineage := scope.From()
+	question, err := json.Marshal(asking{List: list, Top: lineage[len(lineage)-1], Ask: ask, Count: count})
+	if err != nil {
+		return err
+	}
+	for wait := firstWait; ; wait *= 2 {
+		raw, err := r.Cells.Rows(ctx, to, access.BranchOf(ctx), question)
+		switch {
+		case err == nil:
+			if err = json.Unmarshal(raw, out); err != nil {
+				return hop.Away(to, err)
+			}
+			return nil
+		case problem.From(err).Code != problem.NotFound:
+			return err
+		case wait > lastWait:
+			return hop.Away(to, err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
+}
