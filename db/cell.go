@@ -168,8 +168,11 @@ func (s *Store) OtherCells(ctx context.Context, scope access.Scope, a Ask, atHom
 const ofCell = `CASE WHEN z.region_id IS NULL THEN '' ELSE r.code END AS region, COALESCE(z.address, '') AS address`
 
 var (
-	qCellsIn = prepare(`SELECT ` + ofCell + ` FROM regions r LEFT JOIN cells z ON z.region_id = r.id
-		WHERE EXISTS (SELECT FROM customers c WHERE c.region_id = r.id AND ` + inScope + `) ORDER BY r.id`)
+	// Of each region one company is looked for, by the index that has a region's companies in the order of the tree: the scope may be the whole of that.
+	qCellsIn = prepare(`SELECT ` + ofCell + ` FROM regions r
+		CROSS JOIN LATERAL (SELECT FROM customers c WHERE (c.region_id, c.lineage) >= (r.id, $1::bigint[]) AND (c.region_id, c.lineage) < (r.id, $2::bigint[])
+			ORDER BY c.region_id, c.lineage LIMIT 1) c
+		LEFT JOIN cells z ON z.region_id = r.id ORDER BY r.id`)
 	qCellOf = prepare(`SELECT ` + ofCell + ` FROM customers c` + joinByID("regions", "r", "c.region_id") + `LEFT JOIN cells z ON z.region_id = r.id WHERE c.id = $3 AND ` + withinScope)
 )
 
