@@ -133,7 +133,7 @@ type sortedKey struct {
 }
 
 // keys are those of an order, by its name, the id behind them: with it no two rows have the same place. What follows an
-// id decides nothing.
+// id decides nothing, nor does what is ordered by already: events are told apart by their time, and `ID` is that, too.
 func (l *List) keys(order string) []sortedKey {
 	var list []sortedKey
 	by := sorts(order)
@@ -142,6 +142,9 @@ func (l *List) keys(order string) []sortedKey {
 	}
 	for _, s := range by {
 		k := sortedKey{l.orders[s.Field], s.Down}
+		if slices.ContainsFunc(list, func(e sortedKey) bool { return e.by == k.by }) {
+			continue
+		}
 		if list = append(list, k); k.once || k.by == l.id {
 			return list
 		}
