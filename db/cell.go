@@ -84,49 +84,70 @@ func (s *Store) Misdirected(ctx context.Context, regionID int64) error {
 	return problem.Elsewhere(at.Region, at.Address)
 }
 
-// byID finds a statement that looks for one row of what companies have, by its id.
-var byID = sync.OnceValue(func() []bool {
-	of := regexp.MustCompile(`(?s)\b(FROM|UPDATE) (` + strings.Join(tablesIn(data), "|") + `)\b.*\bid = \$1\b`)
-	list := make([]bool, len(statements))
+// namedBy gives of a statement that looks for one row of what companies have which of its arguments is the row's id or job key, counted from 1; 0 of others. One that looks on the caller's
+// own account is none: that account's cell has it, or nobody.
+var namedBy = sync.OnceValue(func() []int {
+	of := `(?s)\b(FROM|UPDATE) (` + strings.Join(tablesIn(data), "|") + `)\b.*`
+	alone, scoped := regexp.MustCompile(of+`\bid = \$1\b`), regexp.MustCompile(of+`\b(id|job_key) = \$3\b`)
+	list := make([]int, len(statements))
 	for q, text := range statements {
-		list[q] = of.MatchString(text)
+		switch {
+		case alone.MatchString(text):
+			list[q] = 1
+		case strings.Contains(text, withinScope) && scoped.MatchString(text):
+			list[q] = 3
+		}
 	}
 	return list
 })
 
-// notHere makes of a row that was not found by its id one that another cell has, where the id says so and there is that cell.
-func (s *Store) notHere(ctx context.Context, q query, args []any) error {
-	id, is := args[0].(int64)
-	if !is || !byID()[q] {
-		return ErrNoRows
+// madeIn gives the cell of the row that a statement looks for; not known where it looks for something else.
+func madeIn(q query, args []any) (cell int64, known bool) {
+	at := namedBy()[q]
+	if at == 0 || at > len(args) {
+		return 0, false
 	}
-	return s.OfOtherCell(ctx, id)
+	switch name := args[at-1].(type) {
+	case int64:
+		return name / IDsOfCell, true
+	case string:
+		return cellOfJob(name), true
+	}
+	return 0, false
 }
 
-// OfOtherCell says where a row of data is that is not here, if its id is one of another cell's; ErrNoRows otherwise.
-func (s *Store) OfOtherCell(ctx context.Context, id int64) error {
-	own, number := int64(0), id/IDsOfCell
+// notHere makes of a row that a statement has not found one that another cell has, where its name says so and there is that cell.
+func (s *Store) notHere(ctx context.Context, q query, args []any) error {
+	if number, known := madeIn(q, args); known {
+		return s.madeElsewhere(ctx, number)
+	}
+	return ErrNoRows
+}
+
+// madeElsewhere is what is wrong with a row that a cell has made and that is not found here.
+func (s *Store) madeElsewhere(ctx context.Context, cell int64) error {
+	own := int64(0)
 	if s.cell != nil {
 		own = s.cell.Number
 	}
-	if number == own {
+	switch cell {
+	case own:
 		return ErrNoRows
-	}
-	if number == 0 {
+	case 0:
 		return problem.Elsewhere("", "")
 	}
-	var at int
-	if err := s.get(ctx, &at, qIsCell, number); err != nil {
+	var is int
+	if err := s.get(ctx, &is, qIsCell, cell); err != nil {
 		return err
 	}
-	return s.Misdirected(ctx, number)
+	return s.Misdirected(ctx, cell)
 }
 
-// SpansCells tells whether what the companies of a scope have is in more than this database. A cell lacks what of them is at the home.
+// SpansCells tells at the home whether what the companies of a scope have is in more than its database.
 func (s *Store) SpansCells(ctx context.Context, scope access.Scope) (spans bool, err error) {
 	cells := *s.cells.Load()
-	if s.cell != nil || len(cells) == 0 {
-		return s.cell != nil, nil
+	if len(cells) == 0 {
+		return false, nil
 	}
 	err = s.get(ctx, &spans, qSpansCells, scope.From(), scope.To(), cells)
 	return spans, err

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 
 	"canopy/internal/access"
 )
@@ -38,6 +39,15 @@ func one[A comparable, V any](ctx context.Context, s *Store, load load[A, int64,
 		err = ErrNoRows
 	}
 	return found[id], err
+}
+
+// oneHere loads a single row of what companies have, which another cell may have.
+func oneHere[A comparable, V any](ctx context.Context, s *Store, load load[A, int64, *V], args A, id int64) (*V, error) {
+	row, err := one(ctx, s, load, args, id)
+	if errors.Is(err, ErrNoRows) {
+		err = s.madeElsewhere(ctx, id/IDsOfCell)
+	}
+	return row, err
 }
 
 // onlyIDs is for a query that takes the ids alone.

@@ -169,7 +169,7 @@ func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
 	span := trace(ctx, q)
 	err = translate(ctx, getInto(ctx, s.run(), dst, s.text(q), args...))
 	span.end(err)
-	if err == ErrNoRows && len(args) > 0 { //nolint:errorlint // it comes as it is
+	if err == ErrNoRows { //nolint:errorlint // it comes as it is
 		return s.notHere(ctx, q, args)
 	}
 	return err
@@ -224,7 +224,7 @@ func (s *Store) exec(ctx context.Context, q query, args ...any) (n int64, err er
 func (s *Store) must(ctx context.Context, q query, args ...any) error {
 	n, err := s.exec(ctx, q, args...)
 	if err == nil && n == 0 {
-		return ErrNoRows
+		return s.notHere(ctx, q, args)
 	}
 	return err
 }

@@ -42,7 +42,7 @@ func (h hops) tell(ctx context.Context, err error) {
 
 // InterceptResponse executes an operation, or makes the answer to an event.
 func (h hops) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	if !h.cells.PassesParts(ctx) || !graphql.HasOperationContext(ctx) {
+	if !h.cells.Passes(ctx) || !graphql.HasOperationContext(ctx) {
 		return next(ctx)
 	}
 	e := &elsewhere{cells: h.cells, ctx: ctx, oc: graphql.GetOperationContext(ctx)}

@@ -95,7 +95,7 @@ func (r *Resolver) agent(ctx context.Context, c *caller, id globalid.ID, field s
 		return nil, err
 	}
 	a, err := r.Store.Agent(ctx, c.Scope(), n)
-	return a, r.absent(ctx, err, "agent", n)
+	return a, missing(err, "agent", n)
 }
 
 // ListRevisions gives each revision of an agent, newest first.

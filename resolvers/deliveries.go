@@ -144,7 +144,7 @@ func (r *Resolver) delivery(ctx context.Context, c *caller, id globalid.ID) (*db
 		return nil, err
 	}
 	d, err := r.Store.Delivery(ctx, c.Scope(), n)
-	return d, r.absent(ctx, err, "delivery", n)
+	return d, missing(err, "delivery", n)
 }
 
 // TestWebhookDestinationInput is a destination to try out, with a type of event.

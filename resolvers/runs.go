@@ -40,9 +40,6 @@ func (r *Resolver) run(ctx context.Context, need *rule.Rule, jobKey string) (*db
 		return nil, err
 	}
 	row, err := r.Store.RunByKey(ctx, c.Scope(), key)
-	if errors.Is(err, db.ErrNoRows) {
-		err = r.runElsewhere(ctx, c, key)
-	}
 	return row, noRun(err)
 }
 
@@ -61,7 +58,7 @@ func (q Query) runNode(ctx context.Context, id globalid.ID) (*db.Run, error) {
 		return nil, err
 	}
 	row, err := q.Store.Run(ctx, c.Scope(), id.Int)
-	return row, q.absent(ctx, err, "run", id.Int)
+	return row, missing(err, "run", id.Int)
 }
 
 // parseJobKey reads a job key; one that is none is a job that is not there.
@@ -111,7 +108,7 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 	if isNull(in.Input) {
 		in.Input = json.RawMessage("{}")
 	}
-	key, err := uuid.NewRandom()
+	key, err := m.Store.NewJobKey()
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +118,7 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 	}
 	new := &making[db.Run]{
 		ch:  &changes{caller: c, work: true},
-		row: &db.Run{JobKey: key.String(), AgentID: agentID, Input: in.Input, UserID: &c.UserID, KeyID: keyID, Status: db.RunRunning},
+		row: &db.Run{JobKey: key, AgentID: agentID, Input: in.Input, UserID: &c.UserID, KeyID: keyID, Status: db.RunRunning},
 		tell: func(ch *changes, made *db.Run) error {
 			if err := ch.record.Emit(made.CustomerID, webhook.RunStarted{JobKey: made.JobKey}); err != nil {
 				return err

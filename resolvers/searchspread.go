@@ -82,7 +82,7 @@ func (b *box) elsewhere(ctx context.Context, r *Resolver, c *access.Principal, h
 		}
 	}
 	var others []problem.Place
-	if len(types) > 0 && r.Cells.PassesParts(ctx) && !hop.OfRows(ctx) {
+	if len(types) > 0 && r.Cells.Passes(ctx) && !hop.OfRows(ctx) {
 		var err error
 		if others, err = r.Store.OtherCells(ctx, c.Scope(), db.Ask{}, false); err != nil {
 			return err
@@ -110,30 +110,6 @@ func (b *box) elsewhere(ctx context.Context, r *Resolver, c *access.Principal, h
 	}
 	b.dropNear()
 	return nil
-}
-
-// runElsewhere says which other cell has the run of a job key; ErrNoRows where none has.
-func (r *Resolver) runElsewhere(ctx context.Context, c *caller, key string) error {
-	if !r.Cells.PassesParts(ctx) || hop.OfRows(ctx) {
-		return db.ErrNoRows
-	}
-	others, err := r.Store.OtherCells(ctx, c.Scope(), db.Ask{}, false)
-	if err != nil {
-		return err
-	}
-	found := make([]boxHits, len(others))
-	err = beside(ctx, others, func(context.Context) error { return nil }, func(ctx context.Context, i int) error {
-		return r.askFor(ctx, others[i], boxName, c.Scope(), boxAsk{key, []string{"RUN"}, 1}, false, &found[i])
-	})
-	if err != nil {
-		return err
-	}
-	for i, of := range found {
-		if len(of.Hits) > 0 && of.Hits[0].Fits == exactID {
-			return ofRow(problem.Elsewhere(others[i].Region, others[i].Address))
-		}
-	}
-	return db.ErrNoRows
 }
 
 // dropNear takes away what one cell has looked for within one edit, as it had nothing that fits well, where another one has.

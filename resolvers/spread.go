@@ -167,7 +167,7 @@ func (s *spread[T]) counted(r *Resolver, scope access.Scope) func(context.Contex
 
 // others are the cells to be asked beside this one. Of a request that has come from another cell for what is here, there are none.
 func (s *spread[T]) others(ctx context.Context, r *Resolver, scope access.Scope, a db.Ask) ([]problem.Place, error) {
-	if !r.Cells.PassesParts(ctx) || hop.OfRows(ctx) {
+	if !r.Cells.Passes(ctx) || hop.OfRows(ctx) {
 		return nil, nil
 	}
 	return r.Store.OtherCells(ctx, scope, a, s.atHome)

@@ -106,7 +106,7 @@ func (r *Resolver) destination(ctx context.Context, c *caller, id globalid.ID, f
 		return nil, err
 	}
 	d, err := r.Store.Destination(ctx, c.Scope(), n)
-	return d, r.absent(ctx, err, "destination", n)
+	return d, missing(err, "destination", n)
 }
 
 // CreateWebhookDestinationInput is a new destination. Events nil stands for all types.

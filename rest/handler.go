@@ -22,7 +22,7 @@ type handler struct {
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h.cells.PassesParts(r.Context()) {
+	if h.cells.Passes(r.Context()) {
 		h.pass(w, r)
 		return
 	}

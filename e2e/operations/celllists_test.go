@@ -82,12 +82,15 @@ func newest(x, y row) int {
 
 // fill gives a company rows of each list, a minute apart from those of the cell before; some are of the same moment in all cells.
 func (s *spread) fill(p *platform.Platform, company int64, shift int) {
-	account := p.Account(company, "builder")
+	account, key := p.Account(company, "builder"), `gen_random_uuid()`
+	if cell := p.App.Store.Cell(); cell != nil { // as NewJobKey makes them
+		key = fmt.Sprintf(`overlay(overlay(gen_random_uuid()::text placing '8' from 15) placing '%04x' from 33)::uuid`, cell.Number)
+	}
 	const moments = `timestamptz '2026-01-01' + n * interval '3 minutes' + CASE WHEN n > 2 THEN $2::int ELSE 0 END * interval '1 minute'`
 	p.SQL(`WITH a AS (INSERT INTO agents (account_id, name, draft) SELECT $1::bigint, 'Agent ' || n, '{}' FROM generate_series(1, `+fmt.Sprint(perCell)+`) n RETURNING id, name),
 			r AS (INSERT INTO agent_revisions (agent_id, number, diagram) SELECT id, 1, '{}' FROM a RETURNING id, agent_id),
 			x AS (INSERT INTO runs (job_key, agent_id, revision_id, account_id, input, output, status, finished_at, created_at)
-				SELECT gen_random_uuid(), agent_id, r.id, $1::bigint, '{"a": "<b>"}', NULL, (ARRAY['finished', 'failed'])[1 + n % 2], now(), `+moments+`
+				SELECT `+key+`, agent_id, r.id, $1::bigint, '{"a": "<b>"}', NULL, (ARRAY['finished', 'failed'])[1 + n % 2], now(), `+moments+`
 				FROM r JOIN a ON a.id = r.agent_id, LATERAL (SELECT substr(a.name, 7)::int AS n) k RETURNING id)
 		INSERT INTO run_steps (run_id, position, step_id, type, started_at, duration_ms) SELECT id, 0, 'a', 'set', now(), 1 FROM x`, account, shift)
 	p.SQL(`WITH d AS (INSERT INTO webhook_destinations (customer_id, url, secret) SELECT $1::bigint, 'https://1.1.1.1/' || $1::bigint, '' RETURNING id)

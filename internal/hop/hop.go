@@ -27,7 +27,7 @@ const Home = "home"
 // RegionHeader names the region whose cell has answered in place of the one that was asked.
 const RegionHeader = "Canopy-Region"
 
-// mostHops is how often anything is passed on.
+// mostHops is how often anything is passed on: so often that no two cells can send a request to and fro.
 const mostHops = 2
 
 const (
@@ -97,11 +97,9 @@ func (c *Cells) self() string { return cmp.Or(c.Region, Home) }
 // name is how a place is called.
 func name(to problem.Place) string { return cmp.Or(to.Region, Home) }
 
-// Passes tells whether a request is passed on where another cell has to answer it: not one that has come from a cell.
-func (c *Cells) Passes(ctx context.Context) bool { return c != nil && hopsOf(ctx) == 0 }
-
-// PassesParts tells whether parts of a request are: also of one that has come from a cell. What one cell has changed may be shown with what another one has.
-func (c *Cells) PassesParts(ctx context.Context) bool { return c != nil && hopsOf(ctx) < mostHops }
+// Passes tells whether a request, or a part of one, is passed on where another cell has to answer it: also one that has come from a cell. What one cell has changed may be shown with what another one
+// has, and the cell of a caller's company may know by an id that another one has what is asked for.
+func (c *Cells) Passes(ctx context.Context) bool { return c != nil && hopsOf(ctx) < mostHops }
 
 // Done is called when another cell has changed something for a caller of this one: what is asked for next is as it is then.
 func (c *Cells) Done(ctx context.Context, to problem.Place) {
