@@ -49,6 +49,9 @@ func (m Mutation) ExportCustomer(ctx context.Context, in ExportCustomerInput) (*
 		if err := c.mayExport(row.ID); err != nil {
 			return err
 		}
+		if err := tx.AtHome(); err != nil {
+			return err
+		}
 		spans, err := tx.SpansCells(ctx, row.Lineage.Subtree())
 		if err != nil {
 			return err

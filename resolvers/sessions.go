@@ -234,6 +234,9 @@ func (e MeEdges) Sessions(ctx context.Context, _ *Me) ([]*db.Session, error) {
 	if err != nil || !c.Login() {
 		return nil, err
 	}
+	if err := e.Store.AtHome(); err != nil {
+		return nil, err // as where a session is from stays there
+	}
 	return e.Store.SessionsOf(ctx, c.UserID, 0, 0)
 }
 
@@ -242,6 +245,9 @@ func (e MeEdges) Sessions(ctx context.Context, _ *Me) ([]*db.Session, error) {
 func (q Query) ListSessions(ctx context.Context, after paging.Cursor, limit int, each func(*db.Session) error) error {
 	c, err := q.may(ctx, rule.MeSessions)
 	if err != nil || !c.Login() {
+		return err
+	}
+	if err := q.Store.AtHome(); err != nil {
 		return err
 	}
 	rows, err := q.Store.SessionsOf(ctx, c.UserID, lastID(after), limit)
@@ -257,6 +263,9 @@ func (q Query) ListSessions(ctx context.Context, after paging.Cursor, limit int,
 func (q Query) GetSession(ctx context.Context, id globalid.ID) (*db.Session, error) {
 	c, err := q.may(ctx, rule.MeSessions)
 	if err != nil {
+		return nil, err
+	}
+	if err := q.Store.AtHome(); err != nil {
 		return nil, err
 	}
 	s, err := q.Store.Session(ctx, id.Int)
