@@ -30,13 +30,17 @@ type yard struct {
 }
 
 func newYard(t *testing.T, change ...func(*config.Config)) *yard {
-	y := &yard{world: newWorld(t, change...)}
+	return yardIn(newWorld(t, change...))
+}
+
+func yardIn(w *world) *yard {
+	y := &yard{world: w}
 	y.ofTenants, y.otherApp = y.tokens, access.Tenant
 	y.tokens, y.owner = y.serve("builder")
 	y.tokens[asOtherApp] = y.ofTenants[asOwner]
-	made, err := y.m.CreateAgent(y.owner, resolvers.CreateAgentInput{Name: secretMark, Diagram: json.RawMessage(platform.Greeter)})
+	made, err := y.d.CreateAgent(y.owner, resolvers.CreateAgentInput{Name: secretMark, Diagram: json.RawMessage(platform.Greeter)})
 	y.ok(err)
-	y.agent, err = y.m.PublishAgent(y.owner, resolvers.PublishAgentInput{ID: made.Agent.GlobalID()})
+	y.agent, err = y.d.PublishAgent(y.owner, resolvers.PublishAgentInput{ID: made.Agent.GlobalID()})
 	y.ok(err)
 	return y
 }
@@ -49,16 +53,16 @@ func within(n needs) answers {
 
 func (y *yard) freshAgent(a *ask) int64 {
 	return a.or(func() int64 {
-		made, err := a.m.CreateAgent(y.owner, resolvers.CreateAgentInput{Name: a.unique(), Diagram: json.RawMessage(platform.Greeter)})
+		made, err := a.d.CreateAgent(y.owner, resolvers.CreateAgentInput{Name: a.unique(), Diagram: json.RawMessage(platform.Greeter)})
 		a.ok(err)
-		_, err = a.m.PublishAgent(y.owner, resolvers.PublishAgentInput{ID: made.Agent.GlobalID()})
+		_, err = a.d.PublishAgent(y.owner, resolvers.PublishAgentInput{ID: made.Agent.GlobalID()})
 		a.ok(err)
 		return made.Agent.ID
 	})
 }
 
 func (y *yard) freshRun(a *ask) *resolvers.StartRunPayload {
-	made, err := a.m.StartRun(y.owner, resolvers.StartRunInput{AgentID: y.agent.Agent.GlobalID(), Input: json.RawMessage(`{"mark":"` + secretMark + `"}`)})
+	made, err := a.d.StartRun(y.owner, resolvers.StartRunInput{AgentID: y.agent.Agent.GlobalID(), Input: json.RawMessage(`{"mark":"` + secretMark + `"}`)})
 	a.ok(err)
 	return made
 }
@@ -77,7 +81,7 @@ func (y *yard) builderAccount(a *ask) int64 {
 func (y *yard) freshDestination(a *ask) int64 {
 	return a.or(func() int64 {
 		name := a.unique()
-		made, err := a.m.CreateWebhookDestination(y.owner, resolvers.CreateWebhookDestinationInput{URL: platform.PublicURL, Name: &name})
+		made, err := a.d.CreateWebhookDestination(y.owner, resolvers.CreateWebhookDestinationInput{URL: platform.PublicURL, Name: &name})
 		a.ok(err)
 		return made.Destination.ID
 	})
@@ -85,19 +89,19 @@ func (y *yard) freshDestination(a *ask) int64 {
 
 func (y *yard) aDeletedAgent(a *ask) int64 {
 	id := y.freshAgent(a)
-	a.SQL(`UPDATE agents SET deleted_at = now() WHERE id = $1`, id)
+	a.data.SQL(`UPDATE agents SET deleted_at = now() WHERE id = $1`, id)
 	return id
 }
 
 func (y *yard) aDeletedDestination(a *ask) int64 {
 	id := y.freshDestination(a)
-	a.SQL(`UPDATE webhook_destinations SET deleted_at = now() WHERE id = $1`, id)
+	a.data.SQL(`UPDATE webhook_destinations SET deleted_at = now() WHERE id = $1`, id)
 	return id
 }
 
 func (y *yard) freshDelivery(a *ask) int64 {
 	return a.or(func() int64 {
-		made, err := a.m.TestWebhookDestination(y.owner, resolvers.TestWebhookDestinationInput{ID: globalid.ID{Int: y.freshDestination(a)}, Type: "run.started"})
+		made, err := a.d.TestWebhookDestination(y.owner, resolvers.TestWebhookDestinationInput{ID: globalid.ID{Int: y.freshDestination(a)}, Type: "run.started"})
 		a.ok(err)
 		return made.Delivery.ID
 	})
@@ -105,7 +109,7 @@ func (y *yard) freshDelivery(a *ask) int64 {
 
 func (y *yard) freshSecret(a *ask) int64 {
 	return a.or(func() int64 {
-		made, err := a.m.CreateSecret(y.owner, resolvers.CreateSecretInput{Name: a.secretName(), Value: secretMark})
+		made, err := a.d.CreateSecret(y.owner, resolvers.CreateSecretInput{Name: a.secretName(), Value: secretMark})
 		a.ok(err)
 		return made.Secret.ID
 	})
@@ -114,7 +118,7 @@ func (y *yard) freshSecret(a *ask) int64 {
 func (y *yard) aDeletedSecret(a *ask) int64 {
 	id, restorable := y.freshSecret(a), true
 	return a.or(func() int64 {
-		_, err := a.m.DeleteSecret(y.owner, resolvers.DeleteSecretInput{ID: globalid.ID{Int: id}, Restorable: &restorable})
+		_, err := a.d.DeleteSecret(y.owner, resolvers.DeleteSecretInput{ID: globalid.ID{Int: id}, Restorable: &restorable})
 		a.ok(err)
 		return id
 	})

@@ -132,12 +132,12 @@ func (d *deputy) passes(t *testing.T, q request, rights map[access.App]access.Fe
 func (d *deputy) lacks(t *testing.T, q request, r *rule.Rule) {
 	d.may(allBut(r))
 	ready := q.send(&ask{world: d.world, as: d.as})
-	before := d.tables.state(t)
+	before := d.state(t)
 	got := ready()
 	if right := r.Right.Names()[0]; classOf(got) != gets403 || !strings.Contains(string(got.Body), right) {
 		t.Errorf("with all rights but %s: %d %.300s", right, got.Status, got.Body)
 	}
-	if q.writes && d.tables.state(t) != before {
+	if q.writes && d.state(t) != before {
 		t.Errorf("%s: the refused request has written something", r.Field)
 	}
 	d.refused[r] = true

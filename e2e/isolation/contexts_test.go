@@ -30,7 +30,7 @@ func inContext(n needs) answers {
 
 func (a *ask) freshContext() int64 {
 	return a.or(func() int64 {
-		made, err := a.m.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), Description: secretMark, Caption: secretMark})
+		made, err := a.d.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), Description: secretMark, Caption: secretMark})
 		a.ok(err)
 		return made.Context.ID
 	})
@@ -39,7 +39,7 @@ func (a *ask) freshContext() int64 {
 // aDeletedContext is a context that was deleted and can be brought back.
 func (a *ask) aDeletedContext() int64 {
 	id := a.freshContext()
-	a.SQL(`UPDATE contexts SET removed_at = now(), erase_at = now() + interval '1 day' WHERE id = $1`, id)
+	a.data.SQL(`UPDATE contexts SET removed_at = now(), erase_at = now() + interval '1 day' WHERE id = $1`, id)
 	return id
 }
 
@@ -47,10 +47,10 @@ func (a *ask) aDeletedContext() int64 {
 func (a *ask) freshToolContext() int64 {
 	return a.or(func() int64 {
 		var agent int64
-		a.Look(&agent, `INSERT INTO agents (account_id, name, draft) SELECT a.id, $2, '{}' FROM accounts a
+		a.data.Look(&agent, `INSERT INTO agents (account_id, name, draft) SELECT a.id, $2, '{}' FROM accounts a
 			JOIN app_instances i ON i.id = a.app_instance_id JOIN applications p ON p.id = i.application_id
 			WHERE a.customer_id = $1 AND p.code = 'builder' RETURNING id`, a.target, secretMark)
-		made, err := a.m.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), ToolsJSON: new(platform.OneTool(agent))})
+		made, err := a.d.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), ToolsJSON: new(platform.OneTool(agent))})
 		a.ok(err)
 		return made.Context.ID
 	})
@@ -62,7 +62,7 @@ func (a *ask) freshDocument() (document, inContext int64) {
 		return platform.AbsentID, platform.AbsentID
 	}
 	inContext = a.freshContext()
-	row, err := a.m.StoreDocument(a.owner, globalid.ID{Int: inContext}, func() (*resolvers.Upload, error) {
+	row, err := a.d.StoreDocument(a.owner, globalid.ID{Int: inContext}, func() (*resolvers.Upload, error) {
 		return &resolvers.Upload{File: intake.File{Name: a.unique() + ".txt", Content: strings.NewReader(secretMark + " is a word")}}, nil
 	})
 	a.ok(err)
@@ -77,9 +77,9 @@ func (a *ask) freshChunk() (chunk, inContext int64) {
 	}
 	sparse, err := lexical.Embed(secretMark + " is a word").MarshalBinary()
 	a.ok(err)
-	a.Look(&chunk, `INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, sparse)
+	a.data.Look(&chunk, `INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, sparse)
 		VALUES ($1, 1, 0, $2, 0, 4, $3) RETURNING id`, document, secretMark+" is a word", sparse)
-	_, err = a.DB.Exec(`UPDATE documents SET status = 'ready', chunks = 1 WHERE id = $1`, document)
+	_, err = a.data.DB.Exec(`UPDATE documents SET status = 'ready', chunks = 1 WHERE id = $1`, document)
 	a.ok(err)
 	if a.copies {
 		a.copyVectors(chunk, document, inContext, secretMark+" is a word")
@@ -98,7 +98,7 @@ func (a *ask) aContextWithDeletedDocument() int64 { _, c := a.freshDeletedDocume
 func (a *ask) freshDeletedDocument() (document, contextID int64) {
 	document, contextID = a.freshDocument()
 	if !a.absent {
-		a.ok(a.App.Store.HideDocument(a.ctx, &db.Document{ID: document, ContextID: contextID}))
+		a.ok(a.data.App.Store.HideDocument(a.ctx, &db.Document{ID: document, ContextID: contextID}))
 	}
 	return document, contextID
 }
@@ -109,7 +109,7 @@ func (a *ask) freshQuery() (query, contextID int64) {
 		return platform.AbsentID, platform.AbsentID
 	}
 	contextID = a.freshContext()
-	a.Look(&query, `INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) VALUES ($1, $2, $3, 'LEXICAL', 0, 0) RETURNING id`,
+	a.data.Look(&query, `INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance) VALUES ($1, $2, $3, 'LEXICAL', 0, 0) RETURNING id`,
 		contextID, a.shared, secretMark)
 	return query, contextID
 }
@@ -122,7 +122,7 @@ func (a *ask) aQueriedContext() int64 { _, c := a.freshQuery(); return c }
 func (a *ask) aReprocessedContext() int64 {
 	_, id := a.freshDocument()
 	if !a.absent {
-		a.SQL(`INSERT INTO context_reprocessings (context_id, until_id, documents, next_at) VALUES ($1, 0, 1, now() + interval '1 day')`, id)
+		a.data.SQL(`INSERT INTO context_reprocessings (context_id, until_id, documents, next_at) VALUES ($1, 0, 1, now() + interval '1 day')`, id)
 	}
 	return id
 }
@@ -138,7 +138,7 @@ func onDocument(a *ask) []any { return []any{a.aDocument()} }
 // documentOf is the document of a chunk.
 func (a *ask) documentOf(chunk int64) int64 {
 	return a.or(func() (id int64) {
-		a.Look(&id, `SELECT document_id FROM chunks WHERE id = $1`, chunk)
+		a.data.Look(&id, `SELECT document_id FROM chunks WHERE id = $1`, chunk)
 		return id
 	})
 }

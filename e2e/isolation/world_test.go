@@ -28,6 +28,9 @@ const (
 // world is a platform with one company as the target of every operation, and callers all around it.
 type world struct {
 	*platform.Platform
+	// data is where the target company's data are, and d makes them there.
+	data   *platform.Platform
+	d      resolvers.Mutation
 	ctx    context.Context // of the root company's owner
 	m      resolvers.Mutation
 	q      resolvers.Query
@@ -41,13 +44,20 @@ type world struct {
 	serial int
 	// otherApp is the application that the tokens of asOtherApp are for, unless the assistant is asked.
 	otherApp access.App
+	// known waits until all cells know what the home has; nil where there is the home alone.
+	known func()
 	// copies: the vectors of what is searched are copied.
 	copies bool
 }
 
 func newWorld(t *testing.T, change ...func(*config.Config)) *world {
 	s := platform.Start(t, append(change, platform.NewDNS(t).Asked)...)
-	w := &world{Platform: s, homes: map[who]int64{}}
+	return worldOf(t, s, s)
+}
+
+// worldOf puts the company and the callers into a platform. data is where the company's data are.
+func worldOf(t *testing.T, s, data *platform.Platform) *world {
+	w := &world{Platform: s, data: data, d: resolvers.Mutation{Resolver: data.App.Resolver}, homes: map[who]int64{}}
 	w.m, w.q = resolvers.Mutation{Resolver: s.App.Resolver}, resolvers.Query{Resolver: s.App.Resolver}
 	var err error
 	if w.ctx, err = s.App.Resolver.Admit(t.Context(), "Bearer "+s.Root()); err != nil {
@@ -106,7 +116,11 @@ func (w *world) serve(app string) (tokens map[who]string, owner context.Context)
 	tokens[asRemoved], tokens[asLeft] = w.gone(app)
 	_, err := w.m.TogglePermission(w.ctx, resolvers.TogglePermissionInput{ID: globalid.ID{Int: dora}})
 	w.ok(err)
-	owner, err = w.App.Resolver.Admit(context.Background(), "Bearer "+tokens[asOwner])
+	place := w.data
+	if app == "tenant" {
+		place = w.Platform
+	}
+	owner, err = place.App.Resolver.Admit(context.Background(), "Bearer "+tokens[asOwner])
 	w.ok(err)
 	return tokens, owner
 }
@@ -257,7 +271,7 @@ func (a *ask) theCustomer() int64 { return a.or(func() int64 { return a.target }
 // aChild is a company right below the target, where none of the callers is at home.
 func (a *ask) aChild() int64 {
 	return a.or(func() (id int64) {
-		a.Look(&id, `INSERT INTO customers (parent_id, name, region_id) VALUES ($1, $2, 1) RETURNING id`, a.target, a.unique())
+		a.Look(&id, `INSERT INTO customers (parent_id, name, region_id) SELECT id, $2, region_id FROM customers WHERE id = $1 RETURNING id`, a.target, a.unique())
 		return id
 	})
 }

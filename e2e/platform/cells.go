@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"time"
 
 	"canopy/db"
 	"canopy/internal/config"
@@ -28,15 +29,29 @@ func StartCells(t testing.TB, region string, change ...func(*config.Config)) *Ce
 // StartOneDoor starts both, with a key by which each passes on what the other has.
 func StartOneDoor(t testing.TB, region string, change ...func(*config.Config)) *Cells {
 	t.Helper()
-	return startCells(t, region, [][]byte{bytes.Repeat([]byte{9}, 32)}, change)
+	return startCells(t, region, oneKey(), change)
 }
 
 func startCells(t testing.TB, region string, keys [][]byte, change []func(*config.Config)) *Cells {
 	t.Helper()
+	return startHome(t, keys).Another(t, region, change...)
+}
+
+// StartAll starts both, as StartOneDoor does. change may alter the settings of both.
+func StartAll(t testing.TB, region string, change ...func(*config.Config)) *Cells {
+	t.Helper()
+	return startHome(t, oneKey(), change...).Another(t, region, change...)
+}
+
+// oneKey is the key that all cells of a test share.
+func oneKey() [][]byte { return [][]byte{bytes.Repeat([]byte{9}, 32)} }
+
+func startHome(t testing.TB, keys [][]byte, change ...func(*config.Config)) *Cells {
+	t.Helper()
 	c := &Cells{HomeServer: startServer(t)}
 	devtest.Check(t, errors.Join(db.Migrate(t.Context(), c.HomeServer.URL()), fillDemo(t.Context(), t, c.HomeServer.URL())))
-	c.Home = Start(t, func(cfg *config.Config) { cfg.DatabaseURL, cfg.CellKeys = c.HomeServer.URL(), keys })
-	return c.Another(t, region, change...)
+	c.Home = Start(t, append([]func(*config.Config){func(cfg *config.Config) { cfg.DatabaseURL, cfg.CellKeys = c.HomeServer.URL(), keys }}, change...)...)
+	return c
 }
 
 func startServer(t testing.TB) *devstack.Postgres {
@@ -72,6 +87,22 @@ func (c *Cells) Another(t testing.TB, region string, change ...func(*config.Conf
 		c.Home.SQL(`UPDATE cells SET address = $1 WHERE region_id = $2`, c.Cell.URL, c.Cell.App.Store.Cell().Number)
 	}
 	return c
+}
+
+// Follow waits until the cell knows what the home has done by now, as the home's pulse tells, which is counted up for it.
+func (c *Cells) Follow(t testing.TB) {
+	t.Helper()
+	pulse := c.Home.Number(`UPDATE pulse SET n = n + 1, counted_at = now() RETURNING n`)
+	for until := time.Now().Add(Patience); ; time.Sleep(time.Millisecond) {
+		var there int64
+		devtest.Check(t, c.Cell.DB.Get(&there, `SELECT n FROM pulse`))
+		if there >= pulse {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatal("the cell does not hear of the home")
+		}
+	}
 }
 
 // Key makes an API key of somebody of a company at the home, and gives it once the cell knows it.
