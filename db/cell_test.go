@@ -125,8 +125,11 @@ func TestCell(t *testing.T) {
 	if n := r.number(r.home, fmt.Sprintf(`SELECT count(*) FROM permissions p, api_keys k WHERE p.last_access IS NOT NULL AND p.id = %d AND k.id = %d AND k.last_used_at IS NOT NULL`, permission, key)); n != 1 {
 		t.Error("the home was not told")
 	}
-	pulse := devtest.Must[int64](t)(home.Ask(ctx, devtest.Must[int64](t)(s.SchemaVersion(ctx))))
-	devtest.Eventually(t, "the pulse has arrived", func() bool { return devtest.Must[int64](t)(s.Pulse(ctx)) >= pulse })
+	said := devtest.Must[Answer](t)(home.Ask(ctx, devtest.Must[int64](t)(s.SchemaVersion(ctx))))
+	if !said.Kept {
+		t.Error("the home says that it does not keep what the cell has yet to take")
+	}
+	devtest.Eventually(t, "the pulse has arrived", func() bool { return devtest.Must[int64](t)(s.Pulse(ctx)) >= said.Pulse })
 	if n := r.number(r.home, fmt.Sprintf(`SELECT count(*) FROM cells WHERE region_id = 7 AND schema_version = %d AND seen_at IS NOT NULL`, schemaVersion())); n != 1 {
 		t.Error("the home does not know the cell's schema")
 	}

@@ -113,11 +113,10 @@ func (m *Migrator) let(ctx context.Context, role string) error {
 	return nil
 }
 
-// refresh has a cell follow tables that have come into the publication.
+// refresh has a cell follow tables that have come into the publication. One that does not follow at all is joined anew before it does, with all of them.
 func (m *Migrator) refresh(ctx context.Context) error {
-	var there bool
-	if err := m.pool.GetContext(ctx, &there, `SELECT EXISTS (SELECT FROM pg_subscription WHERE subname = $1)`, publication); err != nil || !there {
-		return translate(ctx, err)
+	if _, follows, err := m.subscribed(ctx); err != nil || !follows {
+		return err
 	}
 	_, err := m.pool.ExecContext(ctx, `ALTER SUBSCRIPTION `+publication+` REFRESH PUBLICATION`)
 	return translate(ctx, err)
@@ -346,18 +345,36 @@ func (m *Migrator) JoinHome(ctx context.Context, region, home string, told func(
 	if err := m.settle(ctx); err != nil {
 		return err
 	}
-	var there bool
-	if err := m.pool.GetContext(ctx, &there, `SELECT EXISTS (SELECT FROM pg_subscription WHERE subname = $1)`, publication); err != nil {
-		return translate(ctx, err)
+	there, follows, err := m.subscribed(ctx)
+	if err != nil {
+		return err
+	}
+	filled, err := m.filled(ctx)
+	if err != nil {
+		return err
+	}
+	if there && !follows || !there && filled {
+		return fmt.Errorf("the cell does not follow the home, as when it was joined anew and that was interrupted: `canopy region join %s --anew`", region)
 	}
 	if !there {
-		// What the home is told to be here is never sent again. By PostgreSQL's default that is told before a synchronous standby has it, so a failover to that one would lose revocations.
-		if _, err := m.pool.ExecContext(ctx, fmt.Sprintf(`CREATE SUBSCRIPTION %s CONNECTION %s PUBLICATION %[1]s WITH (slot_name = %[3]s, synchronous_commit = on)`,
-			publication, pq.QuoteLiteral(home), slotOf(number))); err != nil {
+		if _, err := m.pool.ExecContext(ctx, subscription(home, number, "")); err != nil {
 			return translate(ctx, err)
 		}
 	}
 	return m.arrived(ctx, told)
+}
+
+// subscription makes a cell follow its home. What the home is told to be here is never sent again. By PostgreSQL's default that is told before a synchronous standby has it, so a failover to that one would lose
+// revocations.
+func subscription(home string, number int64, more string) string {
+	return fmt.Sprintf(`CREATE SUBSCRIPTION %s CONNECTION %s PUBLICATION %[1]s WITH (slot_name = %[3]s, synchronous_commit = on%[4]s)`,
+		publication, pq.QuoteLiteral(home), slotOf(number), more)
+}
+
+// subscribed tells whether a cell has its subscription, and whether that is one to follow by.
+func (m *Migrator) subscribed(ctx context.Context) (there, follows bool, err error) {
+	err = m.pool.QueryRowContext(ctx, `SELECT count(*) > 0, COALESCE(bool_or(subenabled), false) FROM pg_subscription WHERE subname = $1`, publication).Scan(&there, &follows)
+	return there, follows, translate(ctx, err)
 }
 
 // atHome looks at the home whether a region's cell may join, and gives its number.
@@ -369,7 +386,7 @@ func (m *Migrator) atHome(ctx context.Context, region, url string) (number int64
 	defer func() { _ = home.Close() }()
 	there, err := currentSchema(ctx, home)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("CANOPY_HOME_URL: %w", err)
 	}
 	if there.Version > schemaVersion() {
 		return 0, fmt.Errorf("the home's schema is at the version %d, which this program does not know: the cell needs a program of at least that", there.Version)
@@ -387,16 +404,22 @@ func (m *Migrator) atHome(ctx context.Context, region, url string) (number int64
 	return number, nil
 }
 
+// filled tells whether the database has anything of a directory.
+func (m *Migrator) filled(ctx context.Context) (is bool, err error) {
+	err = m.pool.GetContext(ctx, &is, `SELECT EXISTS (SELECT FROM customers) OR EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM regions)`)
+	return is, translate(ctx, err)
+}
+
 // become makes a database without any companies a cell.
 func (m *Migrator) become(ctx context.Context, cell Cell) error {
-	var used bool
-	if err := m.pool.GetContext(ctx, &used, `SELECT EXISTS (SELECT FROM customers) OR EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM regions)`); err != nil {
-		return translate(ctx, err)
+	filled, err := m.filled(ctx)
+	if err != nil {
+		return err
 	}
-	if used {
+	if filled {
 		return errors.New("the database has companies, people or regions of its own: a cell begins empty")
 	}
-	_, err := m.pool.ExecContext(ctx, `INSERT INTO cell (number, region) VALUES ($1, $2)`, cell.Number, cell.Region)
+	_, err = m.pool.ExecContext(ctx, `INSERT INTO cell (number, region) VALUES ($1, $2)`, cell.Number, cell.Region)
 	return translate(ctx, err)
 }
 
@@ -436,22 +459,26 @@ type CellSeen struct {
 	Version int64      `db:"version" json:"schemaVersion"`
 	SeenAt  *time.Time `db:"seen_at" json:"seenAt"`
 	// Follows: it is connected. BehindBytes is how much of the home's log it has yet to confirm, and Log whether all of that is kept for it, as PostgreSQL calls it:
-	// reserved or extended; lost where it has to be filled anew, and none where it has not joined.
+	// reserved or extended; LogLost where it has to be joined anew, and none where it has not joined.
 	Follows     bool   `db:"follows" json:"follows"`
 	BehindBytes int64  `db:"behind" json:"behindBytes"`
 	Log         string `db:"log" json:"log"`
 }
 
+// LogLost is of a cell that can't go on from where it is.
+const LogLost = "lost"
+
 // CellSelf is what a cell knows of itself.
 type CellSelf struct {
 	Region  string `db:"region" json:"region"`
 	Version int64  `db:"version" json:"schemaVersion"`
-	// Follows: it is connected to the home. Of Tables Ready have been copied, and Errors is how often it failed to apply a change.
-	Follows bool       `db:"follows" json:"follows"`
-	Ready   int        `db:"ready" json:"tablesReady"`
-	Tables  int        `db:"tables" json:"tables"`
-	Errors  int64      `db:"errors" json:"errors"`
-	HeardAt *time.Time `db:"heard_at" json:"heardAt"`
+	// Subscribed: it is to follow, which it is not while it is joined anew. Follows: it is connected to the home. Of Tables Ready have been copied, and Errors is how often it failed to apply a change.
+	Subscribed bool       `db:"subscribed" json:"subscribed"`
+	Follows    bool       `db:"follows" json:"follows"`
+	Ready      int        `db:"ready" json:"tablesReady"`
+	Tables     int        `db:"tables" json:"tables"`
+	Errors     int64      `db:"errors" json:"errors"`
+	HeardAt    *time.Time `db:"heard_at" json:"heardAt"`
 }
 
 // Cells tells of all cells at the home, and in a cell of that one.
@@ -464,10 +491,11 @@ func (m *Migrator) Cells(ctx context.Context) (own *CellSelf, all []CellSeen, er
 		all = []CellSeen{}
 		if err := m.pool.SelectContext(ctx, &all, `
 			SELECT r.code AS region, z.address, COALESCE(z.schema_version, 0) AS version, z.seen_at, COALESCE(s.active, false) AS follows,
-				COALESCE(pg_wal_lsn_diff(pg_current_wal_lsn(), s.confirmed_flush_lsn), 0)::bigint AS behind, COALESCE(s.wal_status, 'none') AS log
+				COALESCE(pg_wal_lsn_diff(pg_current_wal_lsn(), s.confirmed_flush_lsn), 0)::bigint AS behind,
+				COALESCE(s.wal_status, CASE WHEN z.seen_at IS NULL THEN 'none' ELSE $1 END) AS log
 			FROM cells z JOIN regions r ON r.id = z.region_id
 			LEFT JOIN pg_replication_slots s ON s.slot_name = 'canopy_cell_' || r.id AND s.database = current_database()
-			ORDER BY r.id`); err != nil {
+			ORDER BY r.id`, LogLost); err != nil {
 			return nil, nil, translate(ctx, err)
 		}
 		return nil, all, nil
@@ -479,6 +507,7 @@ func (m *Migrator) Cells(ctx context.Context) (own *CellSelf, all []CellSeen, er
 	}
 	if err := m.pool.GetContext(ctx, own, `
 		SELECT $1::text AS region, $2::bigint AS version, count(p.pid) > 0 AS follows, max(p.last_msg_receipt_time) AS heard_at,
+			EXISTS (SELECT FROM pg_subscription WHERE subname = $3 AND subenabled) AS subscribed,
 			(SELECT count(*) FROM pg_subscription_rel WHERE srsubstate = 'r') AS ready, (SELECT count(*) FROM pg_subscription_rel) AS tables,
 			COALESCE((SELECT sum(apply_error_count + sync_error_count) FROM pg_stat_subscription_stats), 0)::bigint AS errors
 		FROM pg_stat_subscription p WHERE p.subname = $3 AND p.relid IS NULL AND p.pid IS NOT NULL`, cell.Region, there.Version, publication); err != nil {

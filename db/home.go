@@ -30,12 +30,20 @@ func (s *Store) OpenHome(url string) (*Home, error) {
 // Close closes its connections.
 func (h *Home) Close() error { return h.pool.Close() }
 
-// Ask has the home count its pulse, and gives that; the home hears of the cell's schema.
-func (h *Home) Ask(ctx context.Context, schema int64) (pulse int64, err error) {
+// Answer is what the home says when it is asked how far it is.
+type Answer struct {
+	Pulse int64 `db:"pulse"`
+	// Kept: the home keeps what the cell has yet to take. Where it does not, the cell is joined anew.
+	Kept bool `db:"kept"`
+}
+
+// Ask has the home count its pulse; it hears of the cell's schema.
+func (h *Home) Ask(ctx context.Context, schema int64) (a Answer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, homeWait)
 	defer cancel()
-	err = translate(ctx, getInto(ctx, h.pool, &pulse, `SELECT ask_home($1, $2)`, h.cell.Number, schema))
-	return pulse, err
+	err = translate(ctx, getInto(ctx, h.pool, &a, `
+		SELECT ask_home($1, $2) AS pulse, EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $3 AND wal_status <> 'lost') AS kept`, h.cell.Number, schema, slotOf(h.cell.Number)))
+	return a, err
 }
 
 // Take tells the home what was used.

@@ -89,7 +89,7 @@ type columnOfTable struct {
 	Generated, Defaulted, Indexed bool
 }
 
-func columnsOfTables(t *testing.T, pool *sqlx.DB) (list []columnOfTable) {
+func columnsOfTables(t testing.TB, pool *sqlx.DB) (list []columnOfTable) {
 	t.Helper()
 	devtest.Check(t, pool.SelectContext(t.Context(), &list, `
 		SELECT k.relname AS table, a.attname AS name, format_type(a.atttypid, NULL) AS type, a.attgenerated <> '' AS generated,

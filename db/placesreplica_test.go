@@ -3,7 +3,6 @@ package db
 import (
 	"fmt"
 	"log/slog"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -17,14 +16,14 @@ import (
 
 // replicated are a home and a cell that has its directory: two servers.
 type replicated struct {
-	t                *testing.T
+	t                testing.TB
 	home, cell       *sqlx.DB
 	homeURL, cellURL string
 	columns          []columnOfTable
 }
 
 // startReplicating starts a server that can be replicated, with no schema.
-func startReplicating(t *testing.T) (pool *sqlx.DB, url string) {
+func startReplicating(t testing.TB) (pool *sqlx.DB, url string) {
 	t.Helper()
 	p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
 		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
@@ -36,7 +35,13 @@ func startReplicating(t *testing.T) (pool *sqlx.DB, url string) {
 }
 
 // replicate has the cell of a region follow a home that has rows in every table.
-func replicate(t *testing.T) *replicated {
+func replicate(t testing.TB) *replicated {
+	t.Helper()
+	return replicateGrown(t, 50)
+}
+
+// replicateGrown does so with so many companies.
+func replicateGrown(t testing.TB, companies int) *replicated {
 	t.Helper()
 	r := &replicated{t: t}
 	r.home, r.homeURL = startReplicating(t)
@@ -45,7 +50,7 @@ func replicate(t *testing.T) *replicated {
 	r.columns = columnsOfTables(t, r.home)
 	rows := planData{t, r.home}
 	rows.begin()
-	rows.grow(0, 50)
+	rows.grow(0, companies)
 	rows.exec(`UPDATE users SET password_hash = 'hash', otp_method = 'totp', otp_secret = 'sealed', otp_last_step = 5 WHERE id % 2 = 0`)
 	r.do(r.home, `INSERT INTO regions (id, code, name) VALUES (7, 'eu-7', 'Seven')`, `CREATE ROLE "eu 7" LOGIN REPLICATION PASSWORD 'secret'`)
 	home := r.migrator(r.homeURL)
@@ -65,9 +70,7 @@ func replicate(t *testing.T) *replicated {
 // asCell is the home's database as the cell comes to it.
 func (r *replicated) asCell() string {
 	r.t.Helper()
-	u := devtest.Must[*url.URL](r.t)(url.Parse(r.homeURL))
-	u.User = url.UserPassword("eu 7", "secret")
-	return u.String()
+	return urlAs(r.t, r.homeURL, "eu 7")
 }
 
 func (r *replicated) migrator(url string) *Migrator {

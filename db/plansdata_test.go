@@ -14,7 +14,7 @@ import (
 
 // planData fills a database for the test of plans.
 type planData struct {
-	t    *testing.T
+	t    testing.TB
 	pool *sqlx.DB
 }
 

@@ -23,10 +23,16 @@ at the home from then on: docs/cells.md.`},
 DATABASE_URL is the cell's own database, and CANOPY_HOME_URL the home's, as the cell's PostgreSQL reaches it, too. The database gets the
 schema and the directory, and follows the home from then on. What was interrupted is gone on with. serve and worker of the cell
 then start with CANOPY_REGION=CODE, CANOPY_HOME_URL, and the home's CANOPY_SECRET_KEY and CANOPY_PUBLIC_URL. To make a subscription takes a superuser, or
-on PostgreSQL 16 and newer the role pg_create_subscription.`},
+on PostgreSQL 16 and newer the role pg_create_subscription.
+
+With --anew it is for a cell that can't go on from where it was: the home has lost its slot, or one of the two was restored from a backup. What the
+cell has of the directory is compared with the home, put right in one transaction, and follows from there; what its companies have stays.
+It tells of each table how many rows were missing, different, or gone at the home, and can be run again whenever it was interrupted. serve and
+worker may go on meanwhile. With --dry-run it tells that alone.`},
 	{name: "region close", args: "CODE", short: "Takes back region open, where no cell has joined: run at the home", setup: regionCloseCommand, long: `
 The home answers for companies of the region again. What a cell that has joined holds comes back by no command.`},
-	{name: "region status", short: "Tells of the cells at the home, and in a cell how it follows", setup: regionStatusCommand},
+	{name: "region status", short: "Tells of the cells at the home, and in a cell how it follows", setup: regionStatusCommand, long: `
+LOG tells at the home whether all is kept that a cell has yet to take: where it is lost, the cell is joined anew.`},
 	{name: "doctor", short: "Looks a deployment over by its settings, and says what to do", setup: doctorCommand, long: `
 Looks at the settings of serve and worker, PostgreSQL (version, extensions, pooler, what it keeps, replication,
 clock, schema), the secret key, Redis, the blob store, the mail server, the public address and the way of

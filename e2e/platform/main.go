@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"canopy/db"
 	"canopy/internal/app"
 	"canopy/internal/config"
 	"canopy/internal/devstack/devtest"
@@ -62,7 +63,7 @@ func test(m *testing.M) int {
 	return devtest.Run(m)
 }
 
-// program is `canopy serve` or `canopy worker`.
+// program is `canopy serve`, `canopy worker`, or what is beside them.
 func program(command string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -74,7 +75,31 @@ func program(command string) int {
 	return 0
 }
 
+// JoinAnew is the command of StartProgram that is `canopy region join --anew`. With the setting HoldAt it says "holding" and stops once the table of that name is compared.
+const (
+	JoinAnew = "join anew"
+	HoldAt   = "CANOPY_TEST_HOLD_AT"
+)
+
+func joinAnew(ctx context.Context) error {
+	m, err := db.NewMigrator(ctx, os.Getenv("DATABASE_URL"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.Close() }()
+	_, err = m.JoinAnew(ctx, os.Getenv("CANOPY_REGION"), os.Getenv("CANOPY_HOME_URL"), func(d db.Difference) {
+		if d.Table == os.Getenv(HoldAt) {
+			_, _ = fmt.Fprintln(os.Stderr, "holding")
+			<-ctx.Done()
+		}
+	})
+	return err
+}
+
 func runProgram(ctx context.Context, command string, o app.Options) error {
+	if command == JoinAnew {
+		return joinAnew(ctx)
+	}
 	mode := config.Server
 	if command == "worker" {
 		mode = config.Worker

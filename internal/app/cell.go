@@ -48,6 +48,11 @@ type homeWatch struct {
 	asked        []asked
 	fresh, heard time.Time
 	begun        time.Time
+	// seen is how far the replica was last. back is that of a replica which was ahead of what the home had counted, as after that was restored from a backup: until it changes, nothing of what the home
+	// counts is known to have arrived.
+	seen, back int64
+	// lost: the cell can't go on from where it is, as the home said last.
+	lost bool
 }
 
 // asked is what the home had counted when it was asked.
@@ -76,7 +81,7 @@ func (w *homeWatch) begin(ctx context.Context) {
 func (p *Platform) watchHome(ctx context.Context, w *homeWatch) {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
-	away := false
+	away, lost := false, false
 	for {
 		err := w.look(ctx)
 		if ctx.Err() != nil {
@@ -89,6 +94,10 @@ func (p *Platform) watchHome(ctx context.Context, w *homeWatch) {
 		} else if away = false; was {
 			p.Log.InfoContext(ctx, "the home answers again")
 		}
+		if was := lost; w.isLost() && !was {
+			p.Log.ErrorContext(ctx, joinAnew)
+		}
+		lost = w.isLost()
 		select {
 		case <-ctx.Done():
 			return
@@ -106,13 +115,13 @@ func (w *homeWatch) look(ctx context.Context) error {
 	if err != nil {
 		return nil // it is the cell's own database that is away
 	}
-	pulse, err := w.home.Ask(ctx, schema)
-	w.mu.Lock()
-	if err == nil {
-		w.heard = at
-		w.asked = append(w.asked, asked{pulse, at})
+	if there, failed := w.store.Pulse(ctx); failed == nil {
+		w.arrived(there)
 	}
-	w.mu.Unlock()
+	answer, err := w.home.Ask(ctx, schema)
+	if err == nil {
+		w.answered(answer, at)
+	}
 	if there, failed := w.store.Pulse(context.WithoutCancel(ctx)); failed == nil {
 		w.arrived(there)
 	}
@@ -127,10 +136,10 @@ func (w *homeWatch) follow(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	pulse, err := w.home.Ask(ctx, schema)
+	answer, err := w.home.Ask(ctx, schema)
 	for err == nil {
 		there, failed := w.store.Pulse(ctx)
-		if err = failed; err != nil || there >= pulse {
+		if err = failed; err != nil || there >= answer.Pulse {
 			return
 		}
 		select {
@@ -141,10 +150,28 @@ func (w *homeWatch) follow(ctx context.Context) {
 	}
 }
 
+// ahead is how much further than the home a replica may seem to be: what was committed there a moment ago may be replicated before others see it.
+const ahead = 10
+
+// answered notes what the home has said.
+func (w *homeWatch) answered(a db.Answer, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a.Pulse < w.seen-ahead {
+		w.back, w.fresh, w.asked = w.seen, time.Time{}, nil
+	}
+	w.heard, w.lost = at, !a.Kept || w.back > 0
+	w.asked = append(w.asked, asked{a.Pulse, at})
+}
+
 // arrived notes how far the replica is.
 func (w *homeWatch) arrived(pulse int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.seen = pulse; pulse == w.back {
+		return
+	}
+	w.back = 0
 	for len(w.asked) > 0 && w.asked[0].pulse <= pulse {
 		w.fresh, w.asked = w.asked[0].at, w.asked[1:]
 	}
@@ -184,14 +211,27 @@ func (w *homeWatch) refuses() error {
 	return e
 }
 
+// joinAnew is what there is to do where the cell can't go on.
+const joinAnew = "the home has lost the cell's slot, or has gone back to what it was earlier: run `canopy region join … --anew` here"
+
+func (w *homeWatch) isLost() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lost
+}
+
 // says is what readiness tells, and whether it is well.
 func (w *homeWatch) says() (text string, well bool) {
 	late, away, known := w.lag(time.Now())
 	switch {
+	case !known && w.isLost():
+		return joinAnew, false
 	case !known:
 		return "how late the replica is, is not known yet", false
 	case away > 0:
 		return fmt.Sprintf("the home has not answered for %s", away.Round(time.Second)), false
+	case late > w.most && w.isLost():
+		return fmt.Sprintf("late by %s, and %s", late.Round(time.Second), joinAnew), false
 	case late > w.most:
 		return fmt.Sprintf("late by %s", late.Round(time.Second)), false
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"canopy/db"
 	"canopy/internal/problem"
 )
 
@@ -40,6 +41,27 @@ func TestWhenCellsRefuse(t *testing.T) {
 			if err != nil && (!errors.As(err, &p) || p.Status() != 503 || p.Reason != "late") {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+	}
+}
+
+// TestHomeGoesBack: a replica that is ahead of its home, as that was restored from a backup, has nothing of what the home counts until it is joined anew, also once the home has counted as far; one that
+// is ahead by a moment is as it should be.
+func TestHomeGoesBack(t *testing.T) {
+	t.Parallel()
+	w := &homeWatch{most: 30 * time.Second, begun: time.Now()}
+	look := func(replica, home int64) error {
+		w.arrived(replica)
+		w.answered(db.Answer{Pulse: home, Kept: true}, time.Now())
+		w.arrived(replica)
+		return w.refuses()
+	}
+	for _, c := range []struct {
+		replica, home int64
+		refuses       bool
+	}{{100, 100, false}, {101, 100, false}, {100, 50, true}, {100, 51, true}, {100, 99, true}, {100, 101, true}, {60, 60, false}, {61, 61, false}} {
+		if err := look(c.replica, c.home); (err != nil) != c.refuses {
+			t.Errorf("at %d, with the home at %d: %v", c.replica, c.home, err)
 		}
 	}
 }

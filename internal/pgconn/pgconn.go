@@ -27,6 +27,7 @@ const (
 	statementTimeout = 30 * time.Second
 	readTimeout      = 45 * time.Second
 	dialTimeout      = 5 * time.Second
+	keepAlive        = 15 * time.Second
 )
 
 // ErrConnect says that no connection could be opened: nobody answered, or no server that was asked
@@ -107,7 +108,7 @@ func open(cfg pq.Config, wait time.Duration, bounds map[string]string, statement
 	if err != nil {
 		return nil, err
 	}
-	inner.Dialer(deadlineDialer{net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}, wait})
+	inner.Dialer(deadlineDialer{net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}, wait})
 	return &Connector{pq: inner, begin: setAll(settings), kept: statements}, nil
 }
 
