@@ -99,6 +99,9 @@ func (a *anew) compare(ctx context.Context, t anewTable) (d Difference, err erro
 		return d, err
 	}
 	defer func() { err = errors.Join(err, here.rows.Close()) }()
+	if err := errors.Join(there.next(), here.next()); err != nil {
+		return d, translate(ctx, err)
+	}
 	staged, gone := anewBatch{to: t.staged(), by: a.writes}, anewBatch{to: t.gone(), by: a.writes}
 	for there.more || here.more {
 		order := t.order(there, here)
@@ -136,7 +139,7 @@ func (a *anew) compare(ctx context.Context, t anewTable) (d Difference, err erro
 // tellEvery is of how many rows of a table it is told that they are compared.
 const tellEvery = 100_000
 
-// anewRows are the rows of one side, one after the other: the row as text, and its key.
+// anewRows are the rows of one side, one after the other, from the first next on: the row as text, and its key.
 type anewRows struct {
 	rows *sql.Rows
 	key  []sql.RawBytes
@@ -165,9 +168,6 @@ func readAnew(ctx context.Context, from *sqlx.Conn, t anewTable) (*anewRows, err
 		r.into = append(r.into, &r.key[i])
 	}
 	r.into = append(r.into, &r.row)
-	if err := r.next(); err != nil {
-		return nil, errors.Join(translate(ctx, err), rows.Close())
-	}
 	return r, nil
 }
 
