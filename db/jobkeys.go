@@ -15,7 +15,7 @@ func (s *Store) NewJobKey() (string, error) {
 	if s.cell != nil {
 		const versionByte, custom = 6, 0x80
 		key[versionByte] = key[versionByte]&0x0f | custom
-		binary.BigEndian.PutUint16(key[len(key)-2:], uint16(s.cell.Number)) //nolint:gosec // at most LastCell
+		binary.BigEndian.PutUint16(key[len(key)-2:], uint16(s.cell.Number))
 	}
 	return key.String(), nil
 }

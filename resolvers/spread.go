@@ -70,13 +70,13 @@ type saidOf[T any] struct {
 	Count int
 }
 
-// AnswerRows answers another cell, which asks in the name of the caller of ctx, from what this one has.
-func (q Query) AnswerRows(ctx context.Context, question []byte) ([]byte, error) {
+// AnswerRows answers another cell, which asks in the name of the caller of ctx, from what this one has. Each list asks for its own rule.
+func (r *Resolver) AnswerRows(ctx context.Context, question []byte) ([]byte, error) {
 	var in asking
 	if err := json.Unmarshal(question, &in); err != nil || answering[in.List] == nil {
 		return nil, problem.Bad("this cell knows no such list")
 	}
-	out, err := answering[in.List].answer(ctx, q, in)
+	out, err := answering[in.List].answer(ctx, Query{r}, in)
 	if err != nil {
 		return nil, err
 	}

@@ -41,5 +41,5 @@ func (a *api) rows(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, problem.Bad("the question could not be read").Because(err)
 	}
-	return a.queries().AnswerRows(db.Reading(ctx), question)
+	return a.r.AnswerRows(db.Reading(ctx), question)
 }

@@ -130,7 +130,7 @@ func (m *matrix) state(t *testing.T) (all string) {
 // row asks once for each caller, for what is there and for what is not.
 func (m *matrix) row(t *testing.T, want answers, send func(*ask) func() platform.Answer, writes bool) {
 	m.T = t
-	for _, as := range everybody {
+	for _, as := range m.callers() {
 		var refusals []string
 		for _, absent := range []bool{false, true} {
 			if absent && (want.absent == nil || want.wants(as, false) == gets401) {

@@ -56,21 +56,29 @@ func startSpread(t *testing.T) *spread {
 	}
 	for list, table := range map[string]string{"runs": "runs", "webhookDeliveries": "webhook_deliveries", "auditEvents": "audit_events"} {
 		for _, p := range s.at {
-			status := "status"
-			if list == "auditEvents" {
-				status = "''"
-			}
-			found := devtest.Must[*sql.Rows](t)(p.DB.QueryContext(t.Context(), `SELECT id, `+status+`, created_at FROM `+table))
-			for found.Next() {
-				var r row
-				devtest.Check(t, found.Scan(&r.id, &r.status, &r.at))
-				s.expected[list] = append(s.expected[list], r)
-			}
-			devtest.Check(t, found.Close())
+			s.expected[list] = append(s.expected[list], rowsOf(t, p, table)...)
 		}
 		slices.SortFunc(s.expected[list], newest)
 	}
 	return s
+}
+
+// rowsOf reads what a cell has of a list.
+func rowsOf(t *testing.T, p *platform.Platform, table string) (all []row) {
+	t.Helper()
+	status := "status"
+	if table == "audit_events" {
+		status = "''"
+	}
+	found := devtest.Must[*sql.Rows](t)(p.DB.QueryContext(t.Context(), `SELECT id, `+status+`, created_at FROM `+table))
+	defer func() { devtest.Check(t, found.Close()) }()
+	for found.Next() {
+		var r row
+		devtest.Check(t, found.Scan(&r.id, &r.status, &r.at))
+		all = append(all, r)
+	}
+	devtest.Check(t, found.Err())
+	return all
 }
 
 func newest(x, y row) int {

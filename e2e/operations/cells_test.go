@@ -259,7 +259,7 @@ func TestWrongCell(t *testing.T) {
 	}{
 		"an export of a company of the cell":           {home, hydro, 400, "in_cells"},
 		"an export of all":                             {home, 1, 400, "in_cells"},
-		"an export in the cell":                        {cell, hydro, 400, "in_cells"},
+		"an export in the cell":                        {cell, hydro, 503, "at_home"},
 		"an export of another one that is at the home": {home, labs, 202, ""},
 	} {
 		a := try.at.Do("POST", fmt.Sprintf("/tenant/customer/%d/export", try.id), root, nil)
