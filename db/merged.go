@@ -33,7 +33,7 @@ func Merged[V any, R member[V]](l *List, a Ask, parts ...[]*V) []*V {
 func comparePlaces(keys []sortedKey, x, y []string) int {
 	for i, k := range keys {
 		order := cmp.Compare(x[i], y[i])
-		if k.kind.fits("0") && !k.kind.fits("a") { // numbers
+		if k.kind.sql == integers.sql || k.kind.sql == moments.sql {
 			a, _ := strconv.ParseInt(x[i], 10, 64)
 			b, _ := strconv.ParseInt(y[i], 10, 64)
 			order = cmp.Compare(a, b)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -218,29 +217,16 @@ func (e *elsewhere) fetch(values []*value) {
 	}
 }
 
-// patiently asks again where a cell does not know yet what leads to a value: what was done at the home is there a moment later. A change is asked for once.
-func (e *elsewhere) patiently(root *part, to problem.Place) (*said, error) {
-	for wait := firstWait; ; wait *= 2 {
-		said, err := e.send(root, to)
-		if err == nil {
-			err = root.read(said)
+// patiently asks again where a cell does not know yet what leads to a value. A change is asked for once.
+func (e *elsewhere) patiently(root *part, to problem.Place) (s *said, err error) {
+	hop.Patiently(e.ctx, func() (known bool) {
+		if s, err = e.send(root, to); err == nil {
+			err = root.read(s)
 		}
-		if err != nil || root.changes() || !said.lacks || wait > lastWait {
-			return said, err
-		}
-		select {
-		case <-e.ctx.Done():
-			return said, nil
-		case <-time.After(wait):
-		}
-	}
+		return err != nil || root.changes() || !s.lacks
+	})
+	return s, err
 }
-
-// How long is waited before a cell is asked again, first and last: a second in all.
-const (
-	firstWait = 16 * time.Millisecond
-	lastWait  = 512 * time.Millisecond
-)
 
 // settle tells what is wrong with a value, and sees to what is null for it.
 func (e *elsewhere) settle(v *value, said *said, err error) {

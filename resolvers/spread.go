@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -187,13 +186,7 @@ func beside(ctx context.Context, others []problem.Place, here func(context.Conte
 	return all.Wait()
 }
 
-// How long is waited before a cell is asked again, first and last: a second in all.
-const (
-	firstWait = 16 * time.Millisecond
-	lastWait  = 512 * time.Millisecond
-)
-
-// askFor asks another cell for what it has of a list. Where it does not know the company yet it is asked again: what was made at the home is there a moment later.
+// askFor asks another cell for what it has of a list. Where it does not know the company yet it is asked again.
 func (r *Resolver) askFor(ctx context.Context, to problem.Place, list string, scope access.Scope, a any, count bool, out any) error {
 	ask, err := json.Marshal(a)
 	if err != nil {
@@ -204,23 +197,20 @@ func (r *Resolver) askFor(ctx context.Context, to problem.Place, list string, sc
 	if err != nil {
 		return err
 	}
-	for wait := firstWait; ; wait *= 2 {
-		raw, err := r.Cells.Rows(ctx, to, access.BranchOf(ctx), question)
-		switch {
-		case err == nil:
+	hop.Patiently(ctx, func() (known bool) {
+		var raw []byte
+		if raw, err = r.Cells.Rows(ctx, to, access.BranchOf(ctx), question); err == nil {
 			if err = json.Unmarshal(raw, out); err != nil {
-				return hop.Away(to, err)
+				err = hop.Away(to, err)
 			}
-			return nil
-		case problem.From(err).Code != problem.NotFound:
-			return err
-		case wait > lastWait:
-			return hop.Away(to, err)
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(wait):
-		}
+		return err == nil || problem.From(err).Code != problem.NotFound
+	})
+	switch {
+	case err == nil || problem.From(err).Code != problem.NotFound:
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
+	return hop.Away(to, err)
 }

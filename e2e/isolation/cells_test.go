@@ -41,28 +41,29 @@ func asked(some ...string) []string {
 // the same, of what the cell knows by its replica as of what it passes on.
 func TestCellsIsolate(t *testing.T) {
 	t.Parallel()
-	for _, name := range asked("graph", "agents' REST") {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := platform.StartAll(t, "eu-central", platform.NewDNS(t).Asked)
-			w := worldOf(t, c.Home, c.Home)
-			w.known = func() { c.Follow(t) }
-			asked := *c.Home
-			asked.URL = c.Cell.URL
-			w.Platform, w.data = &asked, &asked
-			inCells[name](t, w)
-		})
-	}
+	isolatedInCells(t, "eu-central", func(t *testing.T, c *platform.Cells) *world {
+		w := worldOf(t, c.Home, c.Home)
+		asked := *c.Home
+		asked.URL = c.Cell.URL
+		w.Platform, w.data = &asked, &asked
+		return w
+	}, "graph", "agents' REST")
 }
 
 // TestCellsKeepApart asks at the home for what a company has that lives in a cell.
 func TestCellsKeepApart(t *testing.T) {
 	t.Parallel()
-	for _, name := range asked("rest", "agents") {
+	isolatedInCells(t, "ap-southeast", func(t *testing.T, c *platform.Cells) *world { return worldOf(t, c.Home, c.Cell) }, "rest", "agents")
+}
+
+// isolatedInCells runs tests of a home and the cell of a region, each in a world of its own.
+func isolatedInCells(t *testing.T, region string, worldIn func(*testing.T, *platform.Cells) *world, some ...string) {
+	t.Helper()
+	for _, name := range asked(some...) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := platform.StartAll(t, "ap-southeast", platform.NewDNS(t).Asked)
-			w := worldOf(t, c.Home, c.Cell)
+			c := platform.StartAll(t, region, platform.NewDNS(t).Asked)
+			w := worldIn(t, c)
 			w.known = func() { c.Follow(t) }
 			inCells[name](t, w)
 		})

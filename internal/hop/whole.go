@@ -40,6 +40,23 @@ func (c *Cells) Whole(r *http.Request, to problem.Place, branch int64) (*http.Re
 	return res, raw, nil
 }
 
+// How long is waited before a cell is asked again, first and last: a second in all.
+const (
+	firstWait = 16 * time.Millisecond
+	lastWait  = 512 * time.Millisecond
+)
+
+// Patiently asks again as long as a cell does not know what is asked for, for a second at most: what was done at the home is there a moment later.
+func Patiently(ctx context.Context, ask func() (known bool)) {
+	for wait := firstWait; !ask() && wait <= lastWait; wait *= 2 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
 // RowsPath is where a cell is asked for rows of a list by another one, and by nobody else.
 const RowsPath = "/cells/rows"
 
