@@ -45,6 +45,13 @@ func TestAuditPlans(t *testing.T) {
 			now() - ($5::bigint - i) * interval '10 seconds'
 		FROM generate_series($6::bigint + 1, $6 + $7::bigint) i`, root.ID, busy.ID, quiet.ID, user.ID, auditRows, from, atOnce)
 	}
+	// One who has caused very many events has caused one that a company deep in the tree has, among a few hundred.
+	deep, much := busy, devtest.Must[*db.Person](t)(s.EnsureUser(t.Context(), db.Given{Email: "much@x.example", FirstName: "Much", LastName: "Done"}))
+	for level := range 4 {
+		deep = devtest.Must[*db.Customer](t)(s.InsertCustomer(t.Context(), db.Customer{ParentID: &deep.ID, Name: fmt.Sprint("Deep ", level), RegionID: root.RegionID}))
+	}
+	exec(`INSERT INTO audit_events (customer_id, actor_user_id, action, object_type, object_id, created_at)
+		SELECT CASE WHEN i % 100 = 7 THEN $1::bigint ELSE $2 END, CASE WHEN i = 7 OR i % 100 <> 7 THEN $3::bigint END, 'run.started', 'Run', i, now() - i * interval '1 minute' FROM generate_series(1, 10000) i`, deep.ID, root.ID, much.ID)
 	// What a sample of the rows tells of their limbs varies.
 	exec(`ALTER TABLE audit_events ALTER limb_id SET (n_distinct = 1)`)
 	exec(`VACUUM ANALYZE audit_events, customers`)
@@ -62,7 +69,7 @@ func TestAuditPlans(t *testing.T) {
 	filters := map[string]db.Where{
 		"all": {}, "action": where(is("action", "role.updated")), "no such action": where(is("action", "role.deleted")),
 		"object": where(is("objectType", "Run"), is("objectId", 4711)), "object alone": where(is("objectId", 4711)), "type": where(is("objectType", "Run")),
-		"actor": where(is("actorId", user.ID)), "few of a kind": where(is("actorKind", "USER")), "most are of a kind": where(is("actorKind", "PLATFORM")), "none of a kind": where(is("actorKind", "API_KEY")),
+		"actor": where(is("actorId", user.ID)), "busy actor": where(is("actorId", much.ID)), "object of a busy actor": where(is("actorId", much.ID), is("objectType", "Run"), is("createdSince", "2020-01-01")), "few of a kind": where(is("actorKind", "USER")), "most are of a kind": where(is("actorKind", "PLATFORM")), "none of a kind": where(is("actorKind", "API_KEY")),
 		"kind in a company": where(is("customerId", busy.ID), is("actorKind", "USER")), "kind and action": where(is("actorKind", "PLATFORM"), is("action", "role.updated")),
 		"kind between": where(is("actorKind", "PLATFORM"), since(.5), until(.4999)), "customer": where(is("customerId", quiet.ID)), "ids": where(is("ids", "{1,4711,200000}")),
 		"since": where(since(.1)), "until": where(until(.9)), "between": where(since(.5), until(.4999)),
@@ -70,7 +77,7 @@ func TestAuditPlans(t *testing.T) {
 		"twice":    {Terms: []db.Term{since(.9), until(.1)}, Or: []db.Where{where(since(.3), until(.2))}},
 		"or":       {Terms: []db.Term{until(.5)}, Or: []db.Where{where(is("actorId", user.ID)), where(is("action", "role.updated")), where(is("objectId", 5))}},
 	}
-	scopes := map[string]access.Scope{"root": root.Lineage.Subtree(), "busy": busy.Lineage.Subtree(), "quiet": quiet.Lineage.Subtree()}
+	scopes := map[string]access.Scope{"root": root.Lineage.Subtree(), "busy": busy.Lineage.Subtree(), "quiet": quiet.Lineage.Subtree(), "deep": deep.Lineage.Subtree()}
 	middle := func(order string) paging.Page {
 		return paging.NewPage(50, db.AuditEvents.At(order, []string{fmt.Sprint(ago(.5).UnixMicro()), fmt.Sprint(auditRows / 2)}))
 	}
@@ -80,7 +87,7 @@ func TestAuditPlans(t *testing.T) {
 				for place, page := range map[string]paging.Page{"begin": paging.NewPage(50, paging.Cursor{}), "middle": middle(order)} {
 					t.Run(scope+"/"+name+"/"+place, func(t *testing.T) {
 						text, args := db.AuditPage(within, db.NewAsk(f, order, page))
-						if plan := devtest.Must[db.PlanNode](t)(db.Explain(t.Context(), pool, text, args...)); plan.Reads() > 700 {
+						if plan := devtest.Must[db.PlanNode](t)(db.Explain(t.Context(), pool, text, args...)); plan.Reads() > 750 {
 							t.Errorf("%.0f rows were read:\n%s", plan.Reads(), plan)
 						}
 					})

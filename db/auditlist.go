@@ -46,6 +46,12 @@ var eventsOfKind = func(l logged) logged {
 	return l
 }(loggedEvents)
 
+// eventsOfActor are found by who has caused them.
+var eventsOfActor = func(l logged) logged {
+	l.kind, l.kindType, l.kindMember, l.ofLimbs = "e.actor_user_id", "bigint", "actorId", true
+	return l
+}(loggedEvents)
+
 // eventsWithin are the ways to the events of a scope, whose bounds are $1 and $2. What is named, an object or a user, is few
 // rows, of which those in the scope are kept.
 func eventsWithin(scope access.Scope) ways {
@@ -57,10 +63,13 @@ func eventsWithin(scope access.Scope) ways {
 				w.from = namedIn("e", st.value(t, "bigint[]"), w.from)
 				return []way{w}
 			case "objectId":
+				if is, typed := value(terms, "objectType"); typed && st.ordersBy("e.created_at") {
+					return []way{loggedEvents.spanned(st, st.led(w, "e.object_id, e.object_type", st.value(t, "bigint")+", "+st.arg(is, "text"), "e.created_at"), terms)}
+				}
 				w.where = append(w.where, st.condition(t))
 				return []way{w}
 			case "actorId":
-				return []way{loggedEvents.spanned(st, st.led(w, "e.actor_user_id", st.value(t, "bigint"), "e.created_at"), terms)}
+				return loggedEvents.typed(st, scope, terms, "e.actor_user_id", st.value(t, "bigint"), eventsOfActor.within(st, scope, terms))
 			}
 		}
 		_, named := value(terms, "action")
@@ -77,7 +86,7 @@ func eventsWithin(scope access.Scope) ways {
 		} else if !inLimb(scope) {
 			return events.within(st, scope, terms)
 		}
-		return loggedEvents.typed(st, scope, terms, "e.object_type", is, events.within(st, scope, terms))
+		return loggedEvents.typed(st, scope, terms, "e.object_type", st.arg(is, "text"), events.within(st, scope, terms))
 	}
 }
 

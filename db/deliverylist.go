@@ -69,7 +69,7 @@ func deliveriesWithin(scope access.Scope) ways {
 		}
 		list := loggedDeliveries.within(st, scope, terms)
 		if t, given := value(terms, "type"); given {
-			list = loggedDeliveries.typed(st, scope, terms, "w.type", t, list)
+			list = loggedDeliveries.typed(st, scope, terms, "w.type", st.arg(t, "text"), list)
 		}
 		return st.dueFirst(terms, due, loggedDeliveries.anywhere(st, scope, terms), list)
 	}

@@ -47,6 +47,9 @@ func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
 	case inLimb(scope):
 		own := l.owned(st, way{each: "(SELECT * FROM customers c WHERE " + inScope + " ORDER BY c.lineage OFFSET 0) c" + l.owners, from: l.rows, held: l.terms(st, terms, "c.id")}, terms)
 		own.size, own.most = own.each, mostOwners
+		if _, given := l.kindIn(terms); given && l.ofLimbs { // each row of others would be passed over
+			own.size = own.each + " LEFT JOIN " + l.rows + " ON " + l.owner + " = " + l.id
+		}
 		return []way{own, limbs, all}
 	case all.ordered:
 		_, alias, _ := strings.Cut(l.rows, " ")
@@ -55,7 +58,7 @@ func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
 	return []way{limbs, all}
 }
 
-// typed puts before other ways that of all rows whose column, which an index has before the time, is a value, where few have that. In the whole tree that index has
+// typed puts before other ways that of all rows whose column, which an index has before the time, is something, where few have that. In the whole tree that index has
 // their order, however many they are.
 func (l logged) typed(st *statement, scope access.Scope, terms []Term, column, is string, otherwise []way) []way {
 	if st.counting {
@@ -64,10 +67,10 @@ func (l logged) typed(st *statement, scope access.Scope, terms []Term, column, i
 	w := l.anywhere(st, scope, terms)
 	_, kind := l.kindIn(terms)
 	if _, named := value(terms, "customerId"); scope.Whole() && !kind && !named && st.ordersBy(l.time) {
-		return []way{l.spanned(st, st.led(w, column, st.arg(is, "text"), l.time), terms)}
+		return []way{l.spanned(st, st.led(w, column, is, l.time), terms)}
 	}
-	w.size, w.most = l.rows+" WHERE "+column+" = "+st.arg(is, "text"), aGlance
-	w.where = append(w.where, column+" = "+st.arg(is, "text"))
+	w.size, w.most = l.rows+" WHERE "+column+" = "+is, aGlance
+	w.where = append(w.where, column+" = "+is)
 	return append([]way{w}, otherwise...)
 }
 
@@ -97,7 +100,12 @@ func (l logged) owned(st *statement, w way, terms []Term) way {
 
 // of makes a way of the rows whose column is a value, which indexes have before the time, or before the kind and the time.
 func (l logged) of(st *statement, w way, column, is string, terms []Term) way {
-	if kind, given := l.kindIn(terms); given && st.ordersBy(l.time) {
+	kind, given := l.kindIn(terms)
+	if given && st.counting && l.only == "" {
+		w.where = append(w.where, column+" = "+is, l.kind+" = "+st.arg(kind, l.kindType))
+		return w
+	}
+	if given && st.ordersBy(l.time) {
 		if l.only == "" || l.only == l.kind { // no other index has this order then, whatever PostgreSQL knows of the rows
 			if l.only != "" {
 				w.where = append(w.where, l.only)

@@ -87,7 +87,7 @@ func lists(top int64) []list {
 		},
 		{
 			name: "events by each filter in each order", path: "/v1/audit?subtree=true&customerId={cid}&",
-			filters: append(times, "", "action=user.created", "action=no.such", "objectType=User", "objectType=Context", "actorId=1", "objectId=77"),
+			filters: append(times, "", "action=user.created", "action=role.deleted", "objectType=User", "objectType=Context", "actorId=1", "objectId=77"),
 			orders:  []string{"createdAt", "-createdAt"},
 		},
 		{
