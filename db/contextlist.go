@@ -28,7 +28,7 @@ var Contexts = &List{
 }
 
 func contextsOnDesk(st *statement, terms []Term) []way {
-	w := way{from: "contexts x", lead: shownOn, is: "$1::bigint", held: append(st.terms(terms), onDesk), ordered: !st.counting}
+	w := way{from: "contexts x", where: []string{shownOn + " IS NOT NULL"}, lead: shownOn, is: "$1::bigint", held: append(st.terms(terms), onDesk), ordered: !st.counting} // as its indexes have it
 	if ids, given := value(terms, "ids"); given {
 		return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("contexts", "x", "n.id"), w.held...)}
 	}

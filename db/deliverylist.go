@@ -37,6 +37,12 @@ var loggedDeliveries = logged{
 	kind: "w.lost", kindType: "boolean", kindMember: "status", only: "w.lost", kindOf: func(status string) (string, bool) { return "true", isLost(status) },
 }
 
+// deliveriesOfType are found by their type.
+var deliveriesOfType = func(l logged) logged {
+	l.kind, l.kindType, l.kindMember, l.only, l.kindOf, l.ofLimbs = "w.type", "text", "type", "", func(is string) (string, bool) { return is, true }, true
+	return l
+}(loggedDeliveries)
+
 // isLost tells a status of deliveries that are over, and did not arrive.
 func isLost(status string) bool { return status == DeliveryFailed || status == DeliveryBlocked }
 
@@ -67,11 +73,16 @@ func deliveriesWithin(scope access.Scope) ways {
 		if customer, given := value(terms, "customerId"); given {
 			due = "d.destination_id IN (SELECT x.id FROM webhook_destinations x WHERE x.customer_id = " + st.arg(customer, "bigint") + ")"
 		}
-		list := loggedDeliveries.within(st, scope, terms)
-		if t, given := value(terms, "type"); given {
-			list = loggedDeliveries.typed(st, scope, terms, "w.type", st.arg(t, "text"), list)
+		anywhere := loggedDeliveries.anywhere(st, scope, terms)
+		is, given := value(terms, "type")
+		if !given {
+			return st.dueFirst(terms, due, anywhere, loggedDeliveries.within(st, scope, terms))
 		}
-		return st.dueFirst(terms, due, loggedDeliveries.anywhere(st, scope, terms), list)
+		deliveries := deliveriesOfType
+		if _, lost := loggedDeliveries.kindIn(terms); lost { // which fewer are
+			deliveries = loggedDeliveries
+		}
+		return st.dueFirst(terms, due, anywhere, loggedDeliveries.typed(st, scope, terms, "w.type", st.arg(is, "text"), deliveries.within(st, scope, terms)))
 	}
 }
 

@@ -172,3 +172,15 @@ func TestFarNamesReadLittle(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsOfContextsReadLittle: of very many contexts those that have the first field of an order alike are found by themselves.
+func TestGroupsOfContextsReadLittle(t *testing.T) {
+	t.Parallel()
+	pool := planGrown(t, farNames...)
+	conn := planConn(t, pool, readLists{})
+	defer func() { _ = conn.Close() }()
+	g := grouping{list: Contexts, ask: NewAsk(Where{}, "NAME,CREATED_AT", paging.NewPage(20, paging.Cursor{})), ways: contextsOnDesk, args: Desk{AccountID: 5}.args()}
+	first := g.statement(0).keys[0]
+	text, args := g.text([]sortedKey{g.byID(false)}, nil, fewInGroup+1, g.within(first, "alder 7", true))
+	tryPlan(t, conn, 10, "listed", text, example{most: 10}, args)
+}

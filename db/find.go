@@ -215,29 +215,16 @@ func (s *statement) alternatives(a Ask, w ways) []string {
 // parts reads an alternative in an order that begins with what has few values: the rows of each value by themselves, in the order of the
 // other keys, as indexes have it. Values before the cursor are left out.
 func (s *statement) parts(terms []Term, w ways) string {
-	first, values := s.keys[0], slices.Sorted(slices.Values(s.keys[0].values))
-	if first.down {
-		slices.Reverse(values)
-	}
+	first := s.keys[0]
 	var list []string
-	v, given := value(terms, first.member)
-	if given {
-		values = []string{v}
-	}
-	for _, v := range values {
+	for _, v := range s.valuesOf(terms) {
 		part := *s
 		part.keys, part.alike, part.after, part.open = s.keys[1:], first.by, nil, s.notFull(len(list))
-		if len(s.after) > 0 {
-			far := cmp.Compare(v, s.page.Bound().Keys[0])
-			if far < 0 != first.down && far != 0 {
-				continue
-			}
-			if far == 0 {
-				part.after = s.after[1:]
-			}
+		if len(s.after) > 0 && v == s.page.Bound().Keys[0] {
+			part.after = s.after[1:]
 		}
 		within := terms
-		if !given {
+		if _, given := value(terms, first.member); !given {
 			within = append(slices.Clip(terms), Term{first.member, v})
 		}
 		list = append(list, part.alternative(w(&part, within)))
@@ -247,6 +234,29 @@ func (s *statement) parts(terms []Term, w ways) string {
 		return s.nothing()
 	}
 	return inTurn(list)
+}
+
+// valuesOf are what the order's first key can be by some filters, from where the page begins on.
+func (s *statement) valuesOf(filters ...[]Term) (values []string) {
+	first := s.keys[0]
+	for _, terms := range filters {
+		if v, given := value(terms, first.member); given {
+			values = append(values, v)
+		} else {
+			values = append(values, first.values...)
+		}
+	}
+	slices.Sort(values)
+	if values = slices.Compact(values); first.down {
+		slices.Reverse(values)
+	}
+	return slices.DeleteFunc(values, func(v string) bool {
+		far := 0
+		if len(s.after) > 0 {
+			far = cmp.Compare(v, s.page.Bound().Keys[0])
+		}
+		return far != 0 && far < 0 != first.down
+	})
 }
 
 // notFull is the condition that so many parts, which come before another one, have not filled the page.

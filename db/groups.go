@@ -19,11 +19,11 @@ import (
 // fewInGroup is how many rows of a group are put in order, where the next field is not the id.
 const fewInGroup = 2_000
 
-// inGroups tells whether a page is found by its groups: where the order's first field is one that an index has, and nothing is asked for that finds few rows, or finds them in an order of
-// its own.
+// inGroups tells whether a page is found by its groups: where the order's first field, behind one that has few values, is one that an index has, and nothing is asked for that finds few rows, or
+// finds them in an order of its own.
 func (s *statement) inGroups(a Ask) bool {
-	first := s.keys[0]
-	if s.fields < 2 || first.has != "" || len(first.values) > 0 || !s.list.ofTime(first) && slices.ContainsFunc(s.keys, func(k sortedKey) bool { return k.has != "" }) {
+	keys := s.inEachPart()
+	if first := keys[0]; s.fields < 2 || first.has != "" || len(first.values) > 0 || !s.list.ofTime(first) && slices.ContainsFunc(keys, func(k sortedKey) bool { return k.has != "" }) {
 		return false
 	}
 	for _, terms := range a.Where().alternatives() {
@@ -55,6 +55,8 @@ type grouping struct {
 	ask  Ask
 	ways ways
 	args []any
+	// unsorted: any rows will do, as far as they are read.
+	unsorted bool
 	// unfit: rows are not found in a way that a group can be found in.
 	unfit bool
 }
@@ -68,6 +70,9 @@ type inPlace struct {
 // ids are those of rows among which the whole page is, as far as one is found so. full: there are as many rows as the page takes.
 func (g *grouping) ids(ctx context.Context) (ids []int64, full bool, err error) {
 	begun := g.statement(0)
+	if len(begun.keys[0].values) > 0 {
+		return g.inParts(ctx, begun)
+	}
 	first, rest, after, size := begun.keys[0], begun.keys[1:], begun.after, g.ask.Page.Size+1
 	for rest[0].by == first.by && len(rest) > 1 {
 		if rest = rest[1:]; len(after) > 0 {
@@ -105,6 +110,31 @@ func (g *grouping) ids(ctx context.Context) (ids []int64, full bool, err error) 
 	return ids, false, nil
 }
 
+// inParts are those of an order that begins with what has few values: of each value by itself, until there are as many as the page takes.
+func (g *grouping) inParts(ctx context.Context, begun *statement) (ids []int64, full bool, err error) {
+	for _, v := range begun.valuesOf(g.ask.Where().alternatives()...) {
+		of, full, err := g.part(begun, v).ids(ctx)
+		if ids = append(ids, of...); err != nil || full {
+			return ids, full, err
+		}
+	}
+	return ids, false, nil
+}
+
+// part finds the groups of one value, in the order of what comes behind it.
+func (g *grouping) part(begun *statement, v string) *grouping {
+	page, order := g.ask.Page, OrderName(sorts(g.ask.order)[1:])
+	bound := paging.Cursor{}
+	if keys := page.Bound().Keys; len(keys) > 0 && keys[0] == v {
+		bound = paging.Cursor{Order: order, Keys: keys[1:]}
+	}
+	part := *g
+	part.ask = g.ask.and(Term{begun.keys[0].member, v})
+	part.ask.order, part.ask.Page = order, paging.NewPage(page.Size, bound)
+	part.ask.Page.Backward = page.Backward
+	return &part
+}
+
 func (g *grouping) byID(down bool) sortedKey {
 	return sortedKey{key{by: g.list.id, kind: integers}, down}
 }
@@ -120,18 +150,26 @@ func (g *grouping) group(ctx context.Context, first sortedKey, at string, rest [
 		ids, err = g.idsOf(ctx, rest, from, size, g.within(first, at, true))
 		return ids, true, err
 	}
-	ids, err = g.idsOf(ctx, []sortedKey{g.byID(false)}, nil, fewInGroup+1, g.within(first, at, true))
-	if err != nil || len(ids) <= fewInGroup {
+	if ids, err = g.some(ctx, first, at); err != nil || len(ids) <= fewInGroup {
 		return ids, false, err
 	}
 	if g.list.ofTime(first) { // there are ways to these
 		of := *g
 		of.ask = g.ask.and(atMoment(at)...)
-		ids, err = of.idsOf(ctx, rest, from, size, g.ways)
+		ids, err = of.idsOf(ctx, rest, from, size, of.ways)
 		return ids, true, err
 	}
 	ids, err = g.idsOf(ctx, rest, from, size, g.within(first, at, false))
 	return ids, true, err
+}
+
+// some are the rows of a group, or more than a few of them, whichever are met first.
+func (g *grouping) some(ctx context.Context, first sortedKey, at string) ([]int64, error) {
+	of := *g
+	of.unsorted = true
+	ids, err := of.idsOf(ctx, []sortedKey{g.byID(false)}, nil, fewInGroup+1, of.within(first, at, true))
+	g.unfit = of.unfit
+	return ids, err
 }
 
 // within are the ways to the rows of a group: in the order of their ids, by what an index has before these, or in another order, of which those of other groups are passed over.
@@ -188,7 +226,7 @@ func (g *grouping) rows(ctx context.Context, keys []sortedKey, after []string, s
 // text reads them.
 func (g *grouping) text(keys []sortedKey, after []string, size int, w ways) (string, []any) {
 	st := g.statement(size)
-	st.keys, st.after, st.page = keys, nil, paging.NewPage(size-1, paging.Cursor{Keys: after})
+	st.keys, st.after, st.unsorted, st.page = keys, nil, g.unsorted, paging.NewPage(size-1, paging.Cursor{Keys: after})
 	for i, text := range after {
 		st.args = append(st.args, text)
 		st.after = append(st.after, strings.ReplaceAll(keys[i].kind.read, "?", "$"+strconv.Itoa(len(st.args))))

@@ -217,6 +217,8 @@ type statement struct {
 	counting bool
 	// anyOf: a search gives whatever fits, and need not have the first of it.
 	anyOf bool
+	// unsorted: it does not matter which rows are found where there are more than are read.
+	unsorted bool
 	// rows is the argument with how many rows are read, after those with the keys of the cursor.
 	rows  string
 	after []string
@@ -237,11 +239,9 @@ func newStatement(l *List, a Ask, counting bool, args ...any) *statement {
 		order = l.otherwise
 	}
 	s.keys, s.fields = l.keys(order), len(sorts(order))
-	if len(s.keys) == 2 && s.keys[1].by == l.id && s.keys[1].down == s.keys[0].down {
+	own := s.inEachPart()
+	if s.fields -= len(s.keys) - len(own); len(own) == 2 && own[1].by == l.id && own[1].down == own[0].down {
 		s.fields = 1 // as indexes have it
-	}
-	if len(s.keys[0].values) > 0 {
-		s.fields-- // it is alike in each part
 	}
 	if a.Page.Backward {
 		for i := range s.keys {
@@ -254,6 +254,14 @@ func newStatement(l *List, a Ask, counting bool, args ...any) *statement {
 		s.after = append(s.after, strings.ReplaceAll(s.keys[i].kind.read, "?", "$"+strconv.Itoa(len(s.args))))
 	}
 	return s
+}
+
+// inEachPart are the keys of the order without the first one where that has few values, as it is alike in each part.
+func (s *statement) inEachPart() []sortedKey {
+	if len(s.keys[0].values) > 0 {
+		return s.keys[1:]
+	}
+	return s.keys
 }
 
 // arg adds an argument and gives its place.
@@ -495,7 +503,7 @@ func (s *statement) read(w way, gate string) string {
 	if w.first != "" {
 		each = "(SELECT " + w.first + ".* FROM " + each + " CROSS JOIN LATERAL (" + walk + " LIMIT 1) b" + clause(gates) + s.orderBy("", s.column) + " LIMIT " + s.rows + ") " + w.first
 	}
-	return "SELECT b.* FROM " + each + " CROSS JOIN LATERAL (" + s.walked(walk) + ") b" + clause(gates) + s.orderBy("", s.column) + " LIMIT " + s.rows
+	return "SELECT b.* FROM " + each + " CROSS JOIN LATERAL (" + s.walked(walk) + ") b" + clause(gates) + s.merged() + " LIMIT " + s.rows
 }
 
 // walked reads an ordered text as far as the page needs it. How far that may be at most stands there as a number, one of a few: of an argument the planner
@@ -606,7 +614,15 @@ func listed(ids string, most int, open string) string {
 
 // pageOf gives the rows of the alternatives of a filter, each once, in order.
 func (s *statement) pageOf(alternatives []string) string {
-	return "SELECT * FROM (" + strings.Join(alternatives, " UNION ") + ") u" + s.orderBy("", s.column) + " LIMIT " + s.rows
+	return "SELECT * FROM (" + strings.Join(alternatives, " UNION ") + ") u" + s.merged() + " LIMIT " + s.rows
+}
+
+// merged is the order of rows that were found in several places.
+func (s *statement) merged() string {
+	if s.unsorted {
+		return ""
+	}
+	return s.orderBy("", s.column)
 }
 
 // pagesOf reads a page of what hangs from each of the rows of a FROM clause, as k.id.

@@ -52,7 +52,7 @@ var (
 		return []way{{from: "permissions p" + placeOfPermission, where: []string{"p.user_id = k.id"}, held: append(st.terms(terms), withinScope)}}
 	}}
 	permissionsOfAccount = hung{list: Permissions, carries: true, ways: func(st *statement, terms []Term) []way {
-		return []way{st.led(way{from: "permissions p" + placeOfPermission, held: st.terms(terms)}, "p.account_id", "k.id", "p.id")}
+		return []way{st.ofAccount(way{from: "permissions p" + placeOfPermission, held: st.terms(terms)}, "k.id")}
 	}}
 )
 
@@ -70,8 +70,10 @@ func permissionsWithin(scope access.Scope) ways {
 			switch t.Member {
 			case "ids":
 				return []way{named("unnest("+st.value(t, "bigint[]")+") n(id)"+joinByID("permissions", "p", "n.id")+placeOfPermission, held...)}
-			case "userId", "accountId":
+			case "userId":
 				return []way{{from: place + placeOfPermission, where: []string{st.condition(t)}, held: held}}
+			case "accountId":
+				return []way{st.ofAccount(way{from: place + placeOfPermission, held: held}, st.value(t, "bigint"))}
 			case "roleId":
 				its := st.condition(t)
 				if list = append(list, fewPermissions(scope, its, held)); st.ordersBy("p.id") { // which an index has behind the role and the limb
@@ -98,21 +100,33 @@ func permissionsWithin(scope access.Scope) ways {
 			all.lead, all.is = "p.application_id", application
 			limbs.lead, limbs.is = limbs.lead+", p.application_id", limbs.is+", "+application
 		}
+		if scope.Whole() && len(led) > 0 && !st.counting { // which no other index has
+			return append(list, limbs, all)
+		}
 		if scope.Whole() {
 			return append(list, all)
 		}
 		if !inLimb(scope) && !st.counting {
 			return append(list, st.soon(all, aGlance, joinByID("permissions", "p", "n.id")+placeOfPermission), limbs, all)
 		}
-		own := st.led(way{each: "(SELECT * FROM customers c WHERE " + inScope + " ORDER BY c.lineage OFFSET 0) c" + accountsOf("c.id"), from: place, held: append(st.terms(terms), aliveInScope("c.id"))}, "p.account_id", "a.id", "p.id")
+		own := st.ofAccount(way{each: "(SELECT * FROM customers c WHERE " + inScope + " ORDER BY c.lineage OFFSET 0) c" + accountsOf("c.id"), from: place, held: append(st.terms(terms), aliveInScope("a.customer_id"))}, "a.id")
 		if own.ordered {
-			own.size, own.most = "customers c WHERE "+inScope, mostOwners
+			own.first, own.size, own.most = "a", "customers c WHERE "+inScope, mostOwners
 		}
 		if list = append(list, own); st.counting {
 			return append(list, all)
 		}
 		return append(list, limbs, all)
 	}
+}
+
+// ofAccount makes a way of the permissions on an account, which indexes have in the order of their ids and of their time.
+func (s *statement) ofAccount(w way, account string) way {
+	key := "p.id"
+	if s.ordersBy("p.created_at") {
+		key = "p.created_at"
+	}
+	return s.led(w, "p.account_id", account, key)
 }
 
 // fewPermissions are those that a condition finds in the limbs of a scope, where they are few.

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"canopy/internal/access"
 )
@@ -151,7 +152,25 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 	if st.ordersBy(lastUse) {
 		return st.byUse(scope, list, own, all)
 	}
+	if halved && used == "false" {
+		list = append(list, st.unused(all, held)...)
+	}
 	return append(list, all)
+}
+
+// fewToOrder is how many users a walk passes by in the hope of those who have used nothing, and how many of these are ordered where it has not met enough.
+const fewToOrder = 40_000
+
+// unused are the ways to those of a company who are marked to have used nothing, before a walk in an order that no index of these has.
+func (s *statement) unused(all way, held []string) []way {
+	if len(all.where) > 0 { // there is one
+		return nil
+	}
+	marked := func(most int) way {
+		rows := " FROM subtree_users s WHERE " + ownUser + " AND s.unused ORDER BY s.user_id LIMIT (SELECT " + strconv.Itoa(most+1) + ")"
+		return way{from: "(SELECT *" + rows + ") s", size: "(SELECT" + rows + ") x", held: held, most: most}
+	}
+	return []way{marked(handful), s.soon(all, fewToOrder, seenBy("n.id")), marked(fewToOrder)}
 }
 
 // usedSince is the way of the users who have used a permission since a moment. Where they are counted each is met by the first of those within the scope, as
@@ -184,7 +203,9 @@ func (s *statement) walkUsers(terms []Term, held []string) way {
 	used, given := value(terms, hasUsed)
 	switch w := (way{from: "subtree_users s", lead: "s.customer_id", is: topOfScope, held: held, ordered: true}); {
 	case given && used == "false":
-		w.where = []string{"s.unused"}
+		if s.ordersBy("s.user_id") { // which an index of these has; in other orders they are passed by
+			w.where = []string{"s.unused"}
+		}
 		return w
 	case !s.ordersBy(lastUse):
 		return w
