@@ -30,7 +30,7 @@ var deepLimb = []string{
 	`VACUUM ANALYZE`,
 }
 
-// TestPartsOfLimbs: what lies behind all others of its limb, in the order of the time, by its role or by its type, is found whole and in order, each once, without a look at these.
+// TestPartsOfLimbs: what lies behind all others of its limb, in the order of the time, by its account, its role or its type, is found whole and in order, each once, from both ends, without a look at these.
 func TestPartsOfLimbs(t *testing.T) {
 	t.Parallel()
 	s, pool := storeGrown(t, deepLimb...)
