@@ -98,6 +98,8 @@ type matrix struct {
 	tables []*tables
 	// followed is the state of the home that all cells know.
 	followed string
+	// turn is whose turn it is to ask, where not everybody asks each row.
+	turn int
 }
 
 func newMatrix(t *testing.T, w *world) *matrix {
