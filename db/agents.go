@@ -106,7 +106,7 @@ var (
 
 // Agent reads one agent of an account within the scope.
 func (s *Store) Agent(ctx context.Context, scope access.Scope, id int64) (*Agent, error) {
-	return oneHere(ctx, s, agentsByID, scope, id)
+	return oneHere(ctx, s, "agents", agentsByID, scope, id)
 }
 
 // AgentForUpdate reads one agent and holds its row until the transaction ends.

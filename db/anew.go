@@ -163,16 +163,10 @@ func (a *anew) fitting(ctx context.Context) error {
 		Level string `db:"level"`
 		May   bool   `db:"may"`
 		Role  string `db:"role"`
-		Root  string `db:"root"`
 	}
-	const root = `COALESCE((SELECT concat(id, ' of ', created_at) FROM customers WHERE parent_id IS NULL), '') AS root`
 	if err := getInto(ctx, a.home, &home, `
 		SELECT current_setting('wal_level') AS level, current_user::text AS role,
-			(SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user) AS may, `+root); err != nil {
-		return translate(ctx, err)
-	}
-	var own string
-	if err := getInto(ctx, a.replica, &own, `SELECT `+root); err != nil {
+			(SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user) AS may`); err != nil {
 		return translate(ctx, err)
 	}
 	switch {
@@ -180,7 +174,21 @@ func (a *anew) fitting(ctx context.Context) error {
 		return fmt.Errorf("the home's PostgreSQL has wal_level = %s: it must be logical", home.Level)
 	case !home.May:
 		return fmt.Errorf("the role %s of CANOPY_HOME_URL has no REPLICATION at the home", home.Role)
-	case own != "" && own != home.Root:
+	}
+	return a.samePlatform(ctx)
+}
+
+// samePlatform refuses a cell of another platform, and one that can't be written as replication does.
+func (a *anew) samePlatform(ctx context.Context) error {
+	const root = `SELECT COALESCE((SELECT concat(id, ' of ', created_at) FROM customers WHERE parent_id IS NULL), '')`
+	var home, own string
+	if err := getInto(ctx, a.home, &home, root); err != nil {
+		return translate(ctx, err)
+	}
+	if err := getInto(ctx, a.replica, &own, root); err != nil {
+		return translate(ctx, err)
+	}
+	if own != "" && own != home {
 		return errors.New("the home's root company is another than this cell's: CANOPY_HOME_URL leads to another platform")
 	}
 	_, err := a.writes.ExecContext(ctx, `SET session_replication_role = replica; SET session_replication_role = DEFAULT; DISCARD TEMP`)

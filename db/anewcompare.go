@@ -19,6 +19,8 @@ type anewTable struct {
 	name    string
 	columns []string
 	key     []anewKey
+	// of are the rows x of the home that the cell is to have, as SQL; all where it is "".
+	of string
 }
 
 // anewKey is a column of a table's primary key: a number that is not negative, a text, or a boolean.
@@ -37,7 +39,7 @@ func (a *anew) compareAll(ctx context.Context) (tables []anewTable, all []Differ
 		return nil, nil, err
 	}
 	for _, t := range tables {
-		d, err := a.compare(ctx, t)
+		d, err := a.compare(ctx, t, nil)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -56,24 +58,12 @@ func (a *anew) tables(ctx context.Context) (list []anewTable, err error) {
 		SELECT tablename::text AS name, attnames::text[] AS columns FROM pg_publication_tables WHERE pubname = $1 AND schemaname = 'public' ORDER BY tablename`, publication); err != nil {
 		return nil, translate(ctx, err)
 	}
-	var keys []struct {
-		Table string `db:"of_table"`
-		Name  string `db:"name"`
-		Type  string `db:"type"`
-	}
-	if err := sqlx.SelectContext(ctx, a.replica, &keys, `
-		SELECT k.relname::text AS of_table, a.attname::text AS name, format_type(a.atttypid, NULL) AS type
-		FROM pg_class k JOIN pg_index x ON x.indrelid = k.oid AND x.indisprimary CROSS JOIN LATERAL unnest(x.indkey::int2[]) WITH ORDINALITY n(attnum, place)
-		JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum = n.attnum WHERE k.relnamespace = 'public'::regnamespace ORDER BY k.relname, n.place`); err != nil {
-		return nil, translate(ctx, err)
+	keys, err := a.keys(ctx)
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range published {
-		t := anewTable{name: p.Name, columns: p.Columns}
-		for _, k := range keys {
-			if k.Table == p.Name {
-				t.key = append(t.key, anewKey{k.Name, k.Type == "bigint" || k.Type == "integer", k.Type == "text"})
-			}
-		}
+		t := anewTable{name: p.Name, columns: p.Columns, key: keys[p.Name]}
 		if len(t.key) == 0 {
 			return nil, fmt.Errorf("the home publishes %s, which the cell does not have", t.name)
 		}
@@ -82,19 +72,39 @@ func (a *anew) tables(ctx context.Context) (list []anewTable, err error) {
 	return list, nil
 }
 
-// compare reads a table of both sides at once, in the order of its keys.
-func (a *anew) compare(ctx context.Context, t anewTable) (d Difference, err error) {
+// keys are the columns of the primary key of each table of the cell.
+func (a *anew) keys(ctx context.Context) (map[string][]anewKey, error) {
+	var list []struct {
+		Table string `db:"of_table"`
+		Name  string `db:"name"`
+		Type  string `db:"type"`
+	}
+	if err := sqlx.SelectContext(ctx, a.replica, &list, `
+		SELECT k.relname::text AS of_table, a.attname::text AS name, format_type(a.atttypid, NULL) AS type
+		FROM pg_class k JOIN pg_index x ON x.indrelid = k.oid AND x.indisprimary CROSS JOIN LATERAL unnest(x.indkey::int2[]) WITH ORDINALITY n(attnum, place)
+		JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum = n.attnum WHERE k.relnamespace = 'public'::regnamespace ORDER BY k.relname, n.place`); err != nil {
+		return nil, translate(ctx, err)
+	}
+	keys := map[string][]anewKey{}
+	for _, k := range list {
+		keys[k.Table] = append(keys[k.Table], anewKey{k.Name, k.Type == "bigint" || k.Type == "integer", k.Type == "text"})
+	}
+	return keys, nil
+}
+
+// compare reads a table of both sides at once, in the order of its keys. often, unless it is nil, is called whenever a good many differences have come into the temporary tables.
+func (a *anew) compare(ctx context.Context, t anewTable, often func() error) (d Difference, err error) {
 	d.Table = t.name
 	text := fmt.Sprintf(`CREATE TEMP TABLE %s AS SELECT %s FROM %s WHERE false; CREATE TEMP TABLE %s (LIKE %[1]s)`, t.staged(), quoted(t.columns, ""), t.name, t.gone())
 	if _, err := a.writes.ExecContext(ctx, text); err != nil {
 		return d, translate(ctx, err)
 	}
-	there, err := readAnew(ctx, a.home, t)
+	there, err := readAnew(ctx, a.home, t, t.of)
 	if err != nil {
 		return d, err
 	}
 	defer func() { err = errors.Join(err, there.rows.Close()) }()
-	here, err := readAnew(ctx, a.replica, t)
+	here, err := readAnew(ctx, a.replica, t, "")
 	if err != nil {
 		return d, err
 	}
@@ -125,6 +135,11 @@ func (a *anew) compare(ctx context.Context, t anewTable) (d Difference, err erro
 		if err == nil && order >= 0 {
 			err = here.next()
 		}
+		if err == nil && often != nil && staged.all+gone.all >= oftenEvery {
+			if err = errors.Join(staged.flush(ctx), gone.flush(ctx)); err == nil {
+				staged.all, gone.all, err = 0, 0, often()
+			}
+		}
 		if err != nil {
 			return d, translate(ctx, err)
 		}
@@ -139,6 +154,9 @@ func (a *anew) compare(ctx context.Context, t anewTable) (d Difference, err erro
 // tellEvery is of how many rows of a table it is told that they are compared.
 const tellEvery = 100_000
 
+// oftenEvery is how many bytes of differences are a good many.
+const oftenEvery = 64 << 20
+
 // anewRows are the rows of one side, one after the other, from the first next on: the row as text, and its key.
 type anewRows struct {
 	rows *sql.Rows
@@ -148,7 +166,7 @@ type anewRows struct {
 	more bool
 }
 
-func readAnew(ctx context.Context, from *sqlx.Conn, t anewTable) (*anewRows, error) {
+func readAnew(ctx context.Context, from *sqlx.Conn, t anewTable, of string) (*anewRows, error) {
 	var keys, order []string
 	for _, k := range t.key {
 		name := pq.QuoteIdentifier(k.name)
@@ -158,8 +176,8 @@ func readAnew(ctx context.Context, from *sqlx.Conn, t anewTable) (*anewRows, err
 		}
 		order = append(order, "x."+name)
 	}
-	rows, err := from.QueryContext(ctx, fmt.Sprintf(`SELECT %s, ROW(%s)::text FROM %s x ORDER BY %s`,
-		strings.Join(keys, ", "), quoted(t.columns, ""), t.name, strings.Join(order, ", ")))
+	rows, err := from.QueryContext(ctx, fmt.Sprintf(`SELECT %s, ROW(%s)::text FROM %s x WHERE %s ORDER BY %s`,
+		strings.Join(keys, ", "), quoted(t.columns, ""), t.name, cmp.Or(of, "true"), strings.Join(order, ", ")))
 	if err != nil {
 		return nil, translate(ctx, err)
 	}
@@ -204,13 +222,15 @@ type anewBatch struct {
 	by    *sqlx.Conn
 	rows  []string
 	bytes int
+	// all is how many bytes have come since it was set to 0.
+	all int
 }
 
 // mostStaged is how many bytes of rows are written by one statement, about.
 const mostStaged = 1 << 20
 
 func (b *anewBatch) add(ctx context.Context, row []byte) error {
-	b.rows, b.bytes = append(b.rows, string(row)), b.bytes+len(row)+16
+	b.rows, b.bytes, b.all = append(b.rows, string(row)), b.bytes+len(row)+16, b.all+len(row)+16
 	if b.bytes < mostStaged {
 		return nil
 	}

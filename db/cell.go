@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
@@ -46,23 +47,42 @@ func cellOf(ctx context.Context, pool *sqlx.DB) (*Cell, error) {
 // Cell is the one that the database is; nil for the home.
 func (s *Store) Cell() *Cell { return s.cell }
 
-const qCells = `SELECT region_id FROM cells ORDER BY region_id`
+const qCells = `
+	SELECT COALESCE((SELECT array_agg(region_id ORDER BY region_id) FROM cells), '{}') AS regions,
+		EXISTS (SELECT FROM splits) AS splits, EXISTS (SELECT FROM splits WHERE erased_at IS NULL) AS splitting`
+
+// cellsKnown is what a process knows of the cells.
+type cellsKnown struct {
+	// Regions are those that have one.
+	Regions pq.Int64Array `db:"regions"`
+	// Splits: rows have moved into one, or will. Splitting: some are on their way.
+	Splits    bool `db:"splits"`
+	Splitting bool `db:"splitting"`
+}
 
 // LookForCells reads which regions have a cell of their own. It is done at the start and now and then, not for each caller: until a process of the home knows of a cell, the database
 // refuses what would be written for it (refused_elsewhere), and there is nothing to be read.
 func (s *Store) LookForCells(ctx context.Context) error {
-	var list []int64
-	if err := selectInto(ctx, s.pool, &list, qCells); err != nil {
+	known := &cellsKnown{}
+	if err := getInto(ctx, s.pool, known, qCells); err != nil {
 		return translate(ctx, err)
 	}
-	s.cells.Store(&list)
+	s.cells.Store(known)
 	return nil
+}
+
+// Splitting tells whether what companies of a region have is on its way into a cell, or was a moment ago: it is looked soon again for cells.
+func (s *Store) Splitting() bool { return s.cells.Load().Splitting }
+
+// Opened tells whether this database answers for its region: a cell does once what companies of the region have had at the home is there.
+func (s *Store) Opened() bool {
+	return s.cell == nil || slices.Contains(s.cells.Load().Regions, s.cell.Number)
 }
 
 // Elsewhere tells whether another cell has what companies of a region have. The home has it for the regions that are not among those with a cell.
 func (s *Store) Elsewhere(regionID int64) bool {
 	if s.cell == nil {
-		return slices.Contains(*s.cells.Load(), regionID)
+		return slices.Contains(s.cells.Load().Regions, regionID)
 	}
 	return s.cell.Number != regionID
 }
@@ -101,34 +121,77 @@ var namedBy = sync.OnceValue(func() []int {
 	return list
 })
 
-// madeIn gives the cell of the row that a statement looks for; not known where it looks for something else.
-func madeIn(q query, args []any) (cell int64, known bool) {
+// madeIn gives the name of the row that a statement looks for; not known where it looks for something else.
+func madeIn(q query, args []any) (n rowName, known bool) {
 	at := namedBy()[q]
 	if at == 0 || at > len(args) {
-		return 0, false
+		return n, false
 	}
 	switch name := args[at-1].(type) {
 	case int64:
-		return name / IDsOfCell, true
+		return rowName{kind: kindsNamed()[q], id: name}, true
 	case string:
-		return cellOfJob(name), true
+		return rowName{job: name}, true
 	}
-	return 0, false
+	return n, false
+}
+
+// kindsNamed gives of those statements the table of the row that is looked for; "" where it is none of what companies have.
+var kindsNamed = sync.OnceValue(func() []string {
+	tables := strings.Join(tablesIn(data), "|")
+	first, named := regexp.MustCompile(`\b(?:FROM|UPDATE) (`+tables+`)\b`), regexp.MustCompile(`\b(?:(\w+)\.)?(?:id|job_key) = \$[13]`)
+	list := make([]string, len(statements))
+	for q, at := range namedBy() {
+		if at == 0 {
+			continue
+		}
+		text := statements[q]
+		of := first
+		if alias := named.FindStringSubmatch(text)[1]; alias != "" {
+			of = regexp.MustCompile(`\b(?:FROM|UPDATE|JOIN) (` + tables + `) (?:AS )?` + alias + `\b`)
+		}
+		if found := of.FindStringSubmatch(text); found != nil {
+			list[q] = found[1]
+		}
+	}
+	return list
+})
+
+// rowName is what a row is known by everywhere: its table and id, or its job key.
+type rowName struct {
+	kind string
+	id   int64
+	job  string
+}
+
+// cell is that which has made the row.
+func (n rowName) cell() int64 {
+	if n.job != "" {
+		return cellOfJob(n.job)
+	}
+	return n.id / IDsOfCell
 }
 
 // notHere makes of a row that a statement has not found one that another cell has, where its name says so and there is that cell.
 func (s *Store) notHere(ctx context.Context, q query, args []any) error {
-	if number, known := madeIn(q, args); known {
-		return s.madeElsewhere(ctx, number)
+	if n, known := madeIn(q, args); known {
+		return s.madeElsewhere(ctx, n)
 	}
 	return ErrNoRows
 }
 
-// madeElsewhere is what is wrong with a row that a cell has made and that is not found here.
-func (s *Store) madeElsewhere(ctx context.Context, cell int64) error {
-	own := int64(0)
+// madeElsewhere is what is wrong with a row that is not found here, where another cell has made it, or it has moved there.
+func (s *Store) madeElsewhere(ctx context.Context, n rowName) error {
+	own, cell := int64(0), n.cell()
 	if s.cell != nil {
 		own = s.cell.Number
+	}
+	if cell == 0 && s.cells.Load().Splits && access.TurnOf(ctx) != 0 { // whoever works on what has moved has nothing to do with it any more
+		moved, err := s.movedTo(ctx, n)
+		if err != nil {
+			return err
+		}
+		cell = moved
 	}
 	switch cell {
 	case own:
@@ -143,13 +206,30 @@ func (s *Store) madeElsewhere(ctx context.Context, cell int64) error {
 	return s.Misdirected(ctx, cell)
 }
 
+var (
+	// No two ranges meet: of those that begin up to an id the last one has it, or none.
+	qMovedID = prepare(`
+		SELECT region_id FROM (SELECT region_id, last FROM moved_ids WHERE kind = $1 AND first <= $2 ORDER BY kind DESC, first DESC LIMIT 1) m WHERE last >= $2`)
+	qMovedRun = prepare(`SELECT region_id FROM moved_runs WHERE job_key = $1::uuid`)
+)
+
+// movedTo is the cell that a row has moved into; 0 where it has not.
+func (s *Store) movedTo(ctx context.Context, n rowName) (cell int64, err error) {
+	if n.job == "" {
+		err = s.get(ctx, &cell, qMovedID, n.kind, n.id)
+	} else if key, failed := uuid.Parse(n.job); failed == nil {
+		err = s.get(ctx, &cell, qMovedRun, key.String())
+	}
+	return cell, ignoreNoRows(err)
+}
+
 // SpansCells tells at the home whether what the companies of a scope have is in more than its database.
 func (s *Store) SpansCells(ctx context.Context, scope access.Scope) (spans bool, err error) {
-	cells := *s.cells.Load()
+	cells := s.cells.Load().Regions
 	if len(cells) == 0 {
 		return false, nil
 	}
-	err = s.get(ctx, &spans, qSpansCells, scope.From(), scope.To(), cells)
+	err = s.get(ctx, &spans, qSpansCells, scope.From(), scope.To(), []int64(cells))
 	return spans, err
 }
 
@@ -157,7 +237,7 @@ var qSpansCells = prepare(`SELECT EXISTS (SELECT FROM customers c WHERE ` + with
 
 // OtherCells are those, beside this one, that can have what companies of a scope have that an ask is for: as few as there are regions of such companies. atHome: the home has something of each.
 func (s *Store) OtherCells(ctx context.Context, scope access.Scope, a Ask, atHome bool) (places []problem.Place, err error) {
-	if s.cell == nil && len(*s.cells.Load()) == 0 {
+	if s.cell == nil && len(s.cells.Load().Regions) == 0 {
 		return nil, nil
 	}
 	var rows []struct{ Region, Address string }
@@ -204,6 +284,9 @@ const writtenAtHome = "CC001"
 
 // writtenElsewhere is the SQLSTATE by which the home's database refuses what lives in a cell. DETAIL has the region, and HINT the address of its platform.
 const writtenElsewhere = "CC002"
+
+// inSplit is the SQLSTATE by which the home's database refuses to write what moves into a cell at the moment. DETAIL has the region.
+const inSplit = "CC003"
 
 // ReasonHome is how programs know what only the home does.
 const ReasonHome = "at_home"

@@ -107,7 +107,7 @@ var (
 
 // Destination reads one destination of a company within the scope.
 func (s *Store) Destination(ctx context.Context, scope access.Scope, id int64) (*Destination, error) {
-	return oneHere(ctx, s, destinationsByID, scope, id)
+	return oneHere(ctx, s, "webhook_destinations", destinationsByID, scope, id)
 }
 
 // DestinationForUpdate reads one destination and holds its row until the transaction ends.

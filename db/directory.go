@@ -128,8 +128,20 @@ func (m *Migrator) cellsFirst(ctx context.Context, there schema) error {
 	if err := m.pool.GetContext(ctx, &known, `SELECT to_regclass('cells') IS NOT NULL AND to_regclass('cell') IS NOT NULL`); err != nil || !known || there.Version >= schemaVersion() {
 		return translate(ctx, err)
 	}
+	var moving []string
+	var splits bool
+	err := m.pool.GetContext(ctx, &splits, `SELECT to_regclass('splits') IS NOT NULL`)
+	if err == nil && splits {
+		err = m.pool.SelectContext(ctx, &moving, `SELECT r.code FROM splits s JOIN regions r ON r.id = s.region_id WHERE s.switched_at IS NULL AND NOT EXISTS (SELECT FROM cell) ORDER BY 1`)
+	}
+	if err != nil {
+		return translate(ctx, err)
+	}
+	if len(moving) > 0 {
+		return fmt.Errorf("what companies of %s have moves into a cell: that is ended, or aborted, before the schema changes", strings.Join(moving, ", "))
+	}
 	var behind []string
-	err := m.pool.SelectContext(ctx, &behind, `
+	err = m.pool.SelectContext(ctx, &behind, `
 		SELECT r.code || COALESCE(' (' || z.schema_version || ')', ' (which has said nothing yet)') FROM cells z JOIN regions r ON r.id = z.region_id
 		WHERE (z.schema_version >= $1) IS NOT TRUE AND NOT EXISTS (SELECT FROM cell) ORDER BY 1`, schemaVersion())
 	if err == nil && len(behind) > 0 {
@@ -141,6 +153,16 @@ func (m *Migrator) cellsFirst(ctx context.Context, there schema) error {
 // OpenCell lets a region have a cell of its own, whose platform is reached at an address: the home publishes the directory from then on. role is who the cell comes
 // as to the home's database; "" where it has all rights already.
 func (m *Migrator) OpenCell(ctx context.Context, region, address, role string) error {
+	return m.openFor(ctx, region, role, func(id int64) error { return m.addCell(ctx, id, address) })
+}
+
+// OpenSplit lets a region have a cell of its own whose companies have something at the home: the home goes on with it until a Split has moved all of it.
+func (m *Migrator) OpenSplit(ctx context.Context, region, address, role string) error {
+	return m.openFor(ctx, region, role, func(id int64) error { return m.addSplit(ctx, id, region, address) })
+}
+
+// openFor has the home publish the directory, for one more region, which add notes.
+func (m *Migrator) openFor(ctx context.Context, region, role string, add func(id int64) error) error {
 	if err := m.isHome(ctx); err != nil {
 		return err
 	}
@@ -170,7 +192,7 @@ func (m *Migrator) OpenCell(ctx context.Context, region, address, role string) e
 	if _, err := m.pool.ExecContext(ctx, `INSERT INTO pulse DEFAULT VALUES ON CONFLICT DO NOTHING`); err != nil {
 		return translate(ctx, err)
 	}
-	if err := m.addCell(ctx, id, address); err != nil {
+	if err := add(id); err != nil {
 		return err
 	}
 	if err := m.span(ctx); err != nil {
@@ -220,7 +242,7 @@ func (m *Migrator) addCell(ctx context.Context, regionID int64, address string) 
 		return nil
 	}
 	if err == nil {
-		err = fmt.Errorf("the company %d of the region has contexts, agents, destinations, secrets or an export at the home: a region gets a cell before its companies have any", has[0])
+		err = fmt.Errorf("the company %d of the region has contexts, agents, destinations, secrets or an export at the home: `canopy region open --split` lets what there is move into a cell", has[0])
 	}
 	return errors.Join(translate(ctx, err), m.dropCell(ctx, regionID))
 }
@@ -292,14 +314,16 @@ func (m *Migrator) CloseCell(ctx context.Context, region string) error {
 	if err != nil {
 		return err
 	}
-	var known struct{ Open, Joined bool }
+	var known struct{ Open, Moving, Joined bool }
 	if err := m.pool.GetContext(ctx, &known, `
-		SELECT EXISTS (SELECT FROM cells WHERE region_id = $1) AS open,
+		SELECT EXISTS (SELECT FROM cells WHERE region_id = $1) AS open, EXISTS (SELECT FROM splits WHERE region_id = $1 AND switched_at IS NULL) AS moving,
 			EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $2 AND database = current_database()) OR EXISTS (SELECT FROM cells WHERE region_id = $1 AND seen_at IS NOT NULL) AS joined`,
 		id, slotOf(id)); err != nil {
 		return translate(ctx, err)
 	}
 	switch {
+	case known.Moving:
+		return fmt.Errorf("what companies of %s have is to move into a cell: `canopy region split %[1]s --abort` takes that back", region)
 	case !known.Open:
 		return fmt.Errorf("the home knows of no cell of %s", region)
 	case known.Joined:
@@ -395,7 +419,8 @@ func (m *Migrator) atHome(ctx context.Context, region, url string) (number int64
 		return 0, err
 	}
 	var open bool
-	if err := getInto(ctx, home, &open, `SELECT EXISTS (SELECT FROM cells WHERE region_id = $1) AND EXISTS (SELECT FROM pg_publication WHERE pubname = $2)`, number, publication); err != nil {
+	if err := getInto(ctx, home, &open, `
+		SELECT (EXISTS (SELECT FROM cells WHERE region_id = $1) OR EXISTS (SELECT FROM splits WHERE region_id = $1)) AND EXISTS (SELECT FROM pg_publication WHERE pubname = $2)`, number, publication); err != nil {
 		return 0, translate(ctx, err)
 	}
 	if !open {
@@ -463,6 +488,8 @@ type CellSeen struct {
 	Follows     bool   `db:"follows" json:"follows"`
 	BehindBytes int64  `db:"behind" json:"behindBytes"`
 	Log         string `db:"log" json:"log"`
+	// Split is how far what companies of the region have has moved there; nil where nothing has.
+	Split *SplitState `db:"-" json:"split,omitempty"`
 }
 
 // LogLost is of a cell that can't go on from where it is.
@@ -493,12 +520,19 @@ func (m *Migrator) Cells(ctx context.Context) (own *CellSelf, all []CellSeen, er
 			SELECT r.code AS region, z.address, COALESCE(z.schema_version, 0) AS version, z.seen_at, COALESCE(s.active, false) AS follows,
 				COALESCE(pg_wal_lsn_diff(pg_current_wal_lsn(), s.confirmed_flush_lsn), 0)::bigint AS behind,
 				COALESCE(s.wal_status, CASE WHEN z.seen_at IS NULL THEN 'none' ELSE $1 END) AS log
-			FROM cells z JOIN regions r ON r.id = z.region_id
+			FROM (SELECT region_id, address, schema_version, seen_at FROM cells
+				UNION ALL SELECT region_id, address, NULL, NULL FROM splits WHERE switched_at IS NULL) z JOIN regions r ON r.id = z.region_id
 			LEFT JOIN pg_replication_slots s ON s.slot_name = 'canopy_cell_' || r.id AND s.database = current_database()
 			ORDER BY r.id`, LogLost); err != nil {
 			return nil, nil, translate(ctx, err)
 		}
-		return nil, all, nil
+		splits, err := m.Splits(ctx)
+		for i := range all {
+			if at := slices.IndexFunc(splits, func(s SplitState) bool { return s.Region == all[i].Region }); at >= 0 {
+				all[i].Split = &splits[at]
+			}
+		}
+		return nil, all, err
 	}
 	own = &CellSelf{Region: cell.Region}
 	there, err := currentSchema(ctx, m.pool)

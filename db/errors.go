@@ -10,6 +10,7 @@ import (
 	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/lib/pq"
 
@@ -57,6 +58,14 @@ func busy(cause error) error {
 func readOnly(cause error) error {
 	p := problem.Away("the database", fmt.Errorf("%w: %w: %w", ErrAway, ErrReadOnly, cause))
 	p.Detail = "the database takes no changes at the moment"
+	return p
+}
+
+// moving is what they hear of a write to what is on its way into a cell.
+func moving(cause *pq.Error) error {
+	p := problem.Away("the database", fmt.Errorf("%w: %w: %w", ErrAway, ErrBusy, cause)).With("moving")
+	p.Detail = "what companies of the region " + cause.Detail + " have moves into its cell and takes no changes until it is there: try again"
+	p.RetryAfter = 5 * time.Second
 	return p
 }
 
@@ -135,6 +144,8 @@ func translateState(e *pq.Error) error {
 		return atHome(e)
 	case state == writtenElsewhere:
 		return problem.Elsewhere(e.Detail, e.Hint)
+	case state == inSplit:
+		return moving(e)
 	case state == "40001", state == "40P01", state == "55P03":
 		return busy(e)
 	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"), state == "53300", state == "57014":

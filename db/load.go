@@ -41,11 +41,11 @@ func one[A comparable, V any](ctx context.Context, s *Store, load load[A, int64,
 	return found[id], err
 }
 
-// oneHere loads a single row of what companies have, which another cell may have.
-func oneHere[A comparable, V any](ctx context.Context, s *Store, load load[A, int64, *V], args A, id int64) (*V, error) {
+// oneHere loads a single row of a table of what companies have, which another cell may have.
+func oneHere[A comparable, V any](ctx context.Context, s *Store, kind string, load load[A, int64, *V], args A, id int64) (*V, error) {
 	row, err := one(ctx, s, load, args, id)
 	if errors.Is(err, ErrNoRows) {
-		err = s.madeElsewhere(ctx, id/IDsOfCell)
+		err = s.madeElsewhere(ctx, rowName{kind: kind, id: id})
 	}
 	return row, err
 }

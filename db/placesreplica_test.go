@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -43,6 +44,12 @@ func replicate(t testing.TB) *replicated {
 // replicateGrown does so with so many companies.
 func replicateGrown(t testing.TB, companies int) *replicated {
 	t.Helper()
+	return replicateAs(t, companies, (*Migrator).OpenCell)
+}
+
+// replicateAs opens the region in a way of its own.
+func replicateAs(t testing.TB, companies int, open func(m *Migrator, ctx context.Context, region, address, role string) error, more ...string) *replicated {
+	t.Helper()
 	r := &replicated{t: t}
 	r.home, r.homeURL = startReplicating(t)
 	devtest.Check(t, Migrate(t.Context(), r.homeURL))
@@ -53,8 +60,10 @@ func replicateGrown(t testing.TB, companies int) *replicated {
 	rows.grow(0, companies)
 	rows.exec(`UPDATE users SET password_hash = 'hash', otp_method = 'totp', otp_secret = 'sealed', otp_last_step = 5 WHERE id % 2 = 0`)
 	r.do(r.home, `INSERT INTO regions (id, code, name) VALUES (7, 'eu-7', 'Seven')`, `CREATE ROLE "eu 7" LOGIN REPLICATION PASSWORD 'secret'`)
-	home := r.migrator(r.homeURL)
-	devtest.Check(t, home.OpenCell(t.Context(), "eu-7", "https://eu-7.example", "eu 7"))
+	r.do(r.home, `INSERT INTO splits (region_id, address, phase, switched_at, erased_at) VALUES (2, '', 'done', now(), now())`,
+		`INSERT INTO moved_ids (kind, first, last, region_id) VALUES ('runs', 9000000000000, 9000000000001, 2)`, `INSERT INTO moved_runs (job_key, region_id) VALUES (gen_random_uuid(), 2)`)
+	r.do(r.home, more...)
+	devtest.Check(t, open(r.migrator(r.homeURL), t.Context(), "eu-7", "https://eu-7.example", "eu 7"))
 	ready := 0
 	devtest.Check(t, r.migrator(r.cellURL).JoinHome(t.Context(), "eu-7", r.asCell(), func(n, of int) {
 		if ready = n; of != len(tablesIn(directory)) {

@@ -49,8 +49,8 @@ type Store struct {
 	placings *share.Batches[placings, *placing]
 	// cell is the one that the database is; nil for the home.
 	cell *Cell
-	// cells are the regions that have one.
-	cells *atomic.Pointer[[]int64]
+	// cells is what is known of the regions that have one.
+	cells *atomic.Pointer[cellsKnown]
 	// replicas answer what is read in the contexts of Reading; nil where there are none.
 	replicas *replicas
 }
@@ -158,6 +158,15 @@ func enter(ctx context.Context, gate *share.Gate[int64]) (leave func(), err erro
 
 // get reads one row into dst; ErrNoRows when there is none.
 func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
+	err := s.getHere(ctx, dst, q, args)
+	if err == ErrNoRows { //nolint:errorlint // it comes as it is
+		return s.notHere(ctx, q, args)
+	}
+	return err
+}
+
+// getHere gives its place back before it is looked where else the row may be: whoever has one waits for no other.
+func (s *Store) getHere(ctx context.Context, dst any, q query, args []any) error {
 	if err := s.here(q); err != nil {
 		return err
 	}
@@ -169,9 +178,6 @@ func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
 	span := trace(ctx, q)
 	err = translate(ctx, getInto(ctx, s.run(), dst, s.text(q), args...))
 	span.end(err)
-	if err == ErrNoRows { //nolint:errorlint // it comes as it is
-		return s.notHere(ctx, q, args)
-	}
 	return err
 }
 

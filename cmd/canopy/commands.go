@@ -18,7 +18,7 @@ migrate first, and replace the processes then (docs/upgrade.md).`},
 The home publishes the directory (companies, people, permissions, keys) from then on, for cells that join. Its PostgreSQL needs
 wal_level = logical. ADDRESS is where the platform of the cell is reached. With --role the PostgreSQL role of that name, which must
 have LOGIN and REPLICATION, gets the few rights that a cell needs. Companies of the region may have nothing yet, and are refused
-at the home from then on: docs/cells.md.`},
+at the home from then on. With --split they may: all stays as it is until region split has moved it: docs/cells.md.`},
 	{name: "region join", args: "CODE", short: "Makes an empty database the cell of a region: run in the cell", setup: regionJoinCommand, long: `
 DATABASE_URL is the cell's own database, and CANOPY_HOME_URL the home's, as the cell's PostgreSQL reaches it, too. The database gets the
 schema and the directory, and follows the home from then on. What was interrupted is gone on with. serve and worker of the cell
@@ -29,6 +29,12 @@ With --anew it is for a cell that can't go on from where it was: the home has lo
 cell has of the directory is compared with the home, put right in one transaction, and follows from there; what its companies have stays.
 It tells of each table how many rows were missing, different, or gone at the home, and can be run again whenever it was interrupted. serve and
 worker may go on meanwhile. With --dry-run it tells that alone.`},
+	{name: "region split", args: "CODE", short: "Moves what companies of a region have into its cell: run at the home", setup: regionSplitCommand, long: `
+After region open --split, and region join in the cell, whose serve and worker may wait for it already. --to is a file with
+DATABASE_URL and CANOPY_BLOB_URL of the cell, a line each; both databases and both stores must be reached from here. The home goes on
+while rows and originals are copied. From the last comparison on, of each row and original, changes of what these companies have are refused with 503;
+then the cell has it, and the home forgets it. What was interrupted goes on by the same command. --dry-run tells what there is, and
+--abort takes it back until the cell has it.`},
 	{name: "region close", args: "CODE", short: "Takes back region open, where no cell has joined: run at the home", setup: regionCloseCommand, long: `
 The home answers for companies of the region again. What a cell that has joined holds comes back by no command.`},
 	{name: "region status", short: "Tells of the cells at the home, and in a cell how it follows", setup: regionStatusCommand, long: `

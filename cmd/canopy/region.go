@@ -27,6 +27,7 @@ func (m *Main) withMigrator(ctx context.Context, do func(*config.Config, *db.Mig
 
 func regionOpenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	role := flags.String("role", "", "the PostgreSQL role by which the cell comes to the home's database; none is given rights by default")
+	split := flags.Bool("split", false, "what companies of the region have stays at the home until canopy region split moves it")
 	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, args []string) error {
 		if len(args) != 2 {
@@ -36,7 +37,11 @@ func regionOpenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []str
 			return usagef("the address of the cell's platform must be like https://eu.example.com, not %q", args[1])
 		}
 		return m.withMigrator(ctx, func(_ *config.Config, mig *db.Migrator) error {
-			if err := mig.OpenCell(ctx, args[0], args[1], *role); err != nil {
+			open := mig.OpenCell
+			if *split {
+				open = mig.OpenSplit
+			}
+			if err := open(ctx, args[0], args[1], *role); err != nil {
 				return err
 			}
 			return m.write(*asJSON, map[string]any{"region": args[0], "address": args[1]}, fmt.Sprintf("%s may have a cell: run canopy region join %[1]s there\n", args[0]))
@@ -132,9 +137,9 @@ func regionStatusCommand(m *Main, flags *flag.FlagSet) func(context.Context, []s
 			}
 			var rows [][]string
 			for _, c := range cells {
-				rows = append(rows, []string{c.Region, c.Address, fmt.Sprint(c.Version), yes(c.Follows), fmt.Sprint(c.BehindBytes), c.Log, lastMoment(c.SeenAt)})
+				rows = append(rows, []string{c.Region, c.Address, fmt.Sprint(c.Version), yes(c.Follows), fmt.Sprint(c.BehindBytes), c.Log, lastMoment(c.SeenAt), splitStatus(c.Split)})
 			}
-			if err := m.writeTable([]string{"REGION", "ADDRESS", "VERSION", "FOLLOWS", "BEHIND (BYTES)", "LOG", "LAST SEEN"}, rows); err != nil {
+			if err := m.writeTable([]string{"REGION", "ADDRESS", "VERSION", "FOLLOWS", "BEHIND (BYTES)", "LOG", "LAST SEEN", "SPLIT"}, rows); err != nil {
 				return err
 			}
 			for _, c := range cells {

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"testing"
@@ -18,6 +19,8 @@ type Cells struct {
 	Home, Cell *Platform
 	// HomeServer and CellServer are their PostgreSQL servers.
 	HomeServer, CellServer *devstack.Postgres
+	// blobs is the store of documents of a cell that is not there yet.
+	blobs string
 }
 
 // StartCells starts both. change may alter the cell's settings first.
@@ -67,17 +70,49 @@ func startServer(t testing.TB) *devstack.Postgres {
 func (c *Cells) Another(t testing.TB, region string, change ...func(*config.Config)) *Cells {
 	t.Helper()
 	c = &Cells{Home: c.Home, HomeServer: c.HomeServer, CellServer: startServer(t)}
+	c.join(t, region, (*db.Migrator).OpenCell)
+	c.serve(t, region, change)
+	return c
+}
+
+// StartSplit starts a home, and gives its region's companies a cell that they move into: Serve starts that, once they have.
+func StartSplit(t testing.TB, region string, change ...func(*config.Config)) *Cells {
+	t.Helper()
+	c := startHome(t, oneKey(), change...)
+	c.CellServer = startServer(t)
+	c.blobs = "file://" + t.TempDir()
+	c.join(t, region, (*db.Migrator).OpenSplit)
+	return c
+}
+
+// SplitInto are the settings of Split, beside the home's.
+func (c *Cells) SplitInto(region string) []string {
+	return []string{splitRegion + "=" + region, splitCell + "=" + c.CellServer.URL(), splitBlobs + "=" + c.blobs}
+}
+
+// Serve starts the cell: it waits until what its companies have has come.
+func (c *Cells) Serve(t testing.TB, region string, change ...func(*config.Config)) {
+	t.Helper()
+	c.serve(t, region, append(change, func(cfg *config.Config) { cfg.BlobURL = c.blobs }))
+}
+
+func (c *Cells) join(t testing.TB, region string, open func(m *db.Migrator, ctx context.Context, region, address, role string) error) {
+	t.Helper()
 	on := func(url string, do func(*db.Migrator) error) {
 		t.Helper()
 		m := devtest.Must[*db.Migrator](t)(db.NewMigrator(t.Context(), url))
 		defer func() { _ = m.Close() }()
 		devtest.Check(t, do(m))
 	}
-	on(c.HomeServer.URL(), func(m *db.Migrator) error { return m.OpenCell(t.Context(), region, "http://cell.example", "") })
+	on(c.HomeServer.URL(), func(m *db.Migrator) error { return open(m, t.Context(), region, "http://cell.example", "") })
 	devtest.Check(t, c.Home.App.Store.LookForCells(t.Context())) // as its processes do every half minute
 	on(c.CellServer.URL(), func(m *db.Migrator) error {
 		return m.JoinHome(t.Context(), region, c.HomeServer.URL(), func(int, int) {})
 	})
+}
+
+func (c *Cells) serve(t testing.TB, region string, change []func(*config.Config)) {
+	t.Helper()
 	c.Cell = Start(t, append([]func(*config.Config){func(cfg *config.Config) {
 		cfg.DatabaseURL, cfg.Region, cfg.HomeURL = c.CellServer.URL(), region, c.HomeServer.URL()
 		cfg.PublicURL, cfg.CellKeys = c.Home.App.Config.PublicURL, c.Home.App.Config.CellKeys // tokens are of one issuer
@@ -86,7 +121,6 @@ func (c *Cells) Another(t testing.TB, region string, change ...func(*config.Conf
 	if len(c.Home.App.Config.CellKeys) > 0 {
 		c.Home.SQL(`UPDATE cells SET address = $1 WHERE region_id = $2`, c.Cell.URL, c.Cell.App.Store.Cell().Number)
 	}
-	return c
 }
 
 // Follow waits until the cell knows what the home has done by now, as the home's pulse tells, which is counted up for it.

@@ -96,9 +96,38 @@ func joinAnew(ctx context.Context) error {
 	return err
 }
 
+// Split is the command of StartProgram that is `canopy region split`, on the home's settings: SplitInto gives them. With HoldAt it stops there, in the phase of HoldIn.
+const (
+	Split       = "split"
+	HoldIn      = "CANOPY_TEST_HOLD_IN"
+	splitRegion = "CANOPY_TEST_REGION"
+	splitCell   = "CANOPY_TEST_CELL"
+	splitBlobs  = "CANOPY_TEST_CELL_BLOBS"
+)
+
+func split(ctx context.Context) (err error) {
+	home := &config.Config{DatabaseURL: os.Getenv("DATABASE_URL"), BlobURL: os.Getenv("CANOPY_BLOB_URL")}
+	cell := &config.Config{DatabaseURL: os.Getenv(splitCell), BlobURL: os.Getenv(splitBlobs)}
+	var m *app.Mover
+	m, err = app.OpenMover(ctx, home, cell, os.Getenv(splitRegion), func(d db.Difference) {
+		if st, failed := m.State(ctx); failed == nil && d.Table == os.Getenv(HoldAt) && st.Phase == os.Getenv(HoldIn) {
+			_, _ = fmt.Fprintln(os.Stderr, "holding")
+			<-ctx.Done()
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	return m.Move(ctx)
+}
+
 func runProgram(ctx context.Context, command string, o app.Options) error {
-	if command == JoinAnew {
+	switch command {
+	case JoinAnew:
 		return joinAnew(ctx)
+	case Split:
+		return split(ctx)
 	}
 	mode := config.Server
 	if command == "worker" {

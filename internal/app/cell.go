@@ -35,6 +35,24 @@ func (p *Platform) checkRegion() error {
 	return nil
 }
 
+// awaitRegion waits, in a cell, until what companies of the region have had at the home is there: until then the home has it, and works on it.
+func (p *Platform) awaitRegion(ctx context.Context) error {
+	for told := false; !p.Store.Opened(); told = true {
+		if !told {
+			p.Log.WarnContext(ctx, "what companies of the region have is at the home yet: this begins once `canopy region split` there has brought it")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(askEvery):
+		}
+		if err := p.Store.LookForCells(ctx); err != nil && ctx.Err() == nil {
+			p.Log.WarnContext(ctx, "it was not read which regions have a cell", "error", err)
+		}
+	}
+	return nil
+}
+
 // homeWatch knows how late a cell's replica of the directory is, by one clock: its own. What the home has counted when it was asked has arrived, or has not.
 type homeWatch struct {
 	store *db.Store

@@ -99,6 +99,9 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Platform, error)
 	if err := p.checkRegion(); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
+	if err := p.awaitRegion(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	if cfg.DatabaseReadURL != "" {
 		if err := store.ReadFrom(cfg.DatabaseReadURL, db.Options{MaxConns: cfg.DBMaxConns}, o.Log); err != nil {
 			return nil, errors.Join(err, store.Close())
@@ -217,10 +220,17 @@ func (p *Platform) refreshKeys(ctx context.Context, keys *token.KeyRing) {
 	tick := time.NewTicker(jobs.KeysEvery)
 	defer tick.Stop()
 	changed := p.Bus.Subscribe(ctx, outbox.SigningKeysTopic)
+	soon := time.NewTicker(askEvery)
+	defer soon.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-soon.C:
+			if p.Store.Splitting() {
+				p.lookForCells(ctx)
+			}
+			continue
 		case <-changed:
 		case <-tick.C:
 			if err := jobs.UseSealingKey(ctx, p.Store, p.Box); err != nil && ctx.Err() == nil {
@@ -228,9 +238,13 @@ func (p *Platform) refreshKeys(ctx context.Context, keys *token.KeyRing) {
 			}
 		}
 		p.loadKeys(ctx, keys)
-		if err := p.Store.LookForCells(ctx); err != nil && ctx.Err() == nil {
-			p.Log.WarnContext(ctx, "it was not read which regions have a cell", "error", err)
-		}
+		p.lookForCells(ctx)
+	}
+}
+
+func (p *Platform) lookForCells(ctx context.Context) {
+	if err := p.Store.LookForCells(ctx); err != nil && ctx.Err() == nil {
+		p.Log.WarnContext(ctx, "it was not read which regions have a cell", "error", err)
 	}
 }
 
