@@ -74,7 +74,7 @@ var (
 			WHERE d.id = $3 AND ` + unindexed("d.deleted_at > now() - $4 * interval '1 second' AND d.secret <> ''") + ` AND ` + withinScope + ` FOR UPDATE OF d)`)
 	qForgetDestinationSecrets = prepare(`
 		UPDATE webhook_destinations SET secret = '', next_secret = NULL, next_at = NULL WHERE id = ANY (ARRAY(
-			SELECT id FROM webhook_destinations WHERE deleted_at < now() - $1 * interval '1 second' AND secret <> '' ORDER BY deleted_at LIMIT $2))`)
+			SELECT id FROM webhook_destinations WHERE deleted_at < now() - $1 * interval '1 second' AND secret <> '' ORDER BY deleted_at LIMIT $2 FOR UPDATE SKIP LOCKED))`)
 	qSetSecret = prepare(`
 		UPDATE webhook_destinations SET secret = $2, next_secret = NULL, next_at = NULL WHERE id = $1`)
 	// The secret that is in force goes on signing.

@@ -95,7 +95,7 @@ var (
 	qEndExport   = prepare(`
 		UPDATE customer_exports SET status = $3, progress = CASE $3 WHEN 'READY' THEN 1 ELSE progress END, handed_out = false, expires_at = now() + $4 * interval '1 second' WHERE ` + heldExport)
 	qForgetExports = prepare(`
-		DELETE FROM customer_exports WHERE id = ANY (ARRAY(SELECT id FROM customer_exports WHERE expires_at <= now() ORDER BY expires_at LIMIT $1))`)
+		DELETE FROM customer_exports WHERE id = ANY (ARRAY(SELECT id FROM customer_exports WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED))`)
 )
 
 // ExportOnce is the unique index by which a company has one export at a time.

@@ -71,7 +71,7 @@ var (
 	qDropKeptOf   = prepare(`DELETE FROM idempotency_keys WHERE user_id = $1`)
 	qForgetKept   = prepare(`
 		DELETE FROM idempotency_keys WHERE id = ANY (ARRAY(
-			SELECT id FROM idempotency_keys WHERE created_at < now() - $1 * interval '1 second' ORDER BY created_at LIMIT $2))`)
+			SELECT id FROM idempotency_keys WHERE created_at < now() - $1 * interval '1 second' ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))`)
 	qForgetKeptBytes = prepare(`DELETE FROM idempotency_bytes WHERE bytes = 0`)
 )
 

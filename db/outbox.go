@@ -156,7 +156,7 @@ var (
 		ON CONFLICT (customer_id) DO UPDATE SET day = excluded.day, most = excluded.most
 			WHERE (h.day, h.most) <> (excluded.day, excluded.most)`)
 	qSweepHolds = prepare(`DELETE FROM delivery_holds WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`)
-	// Only the worker with the last claim writes; another's outcome is passed over. Destinations are told what came of their deliveries in order of
+	// Only the worker with the last claim writes; another's outcome is passed over, and so is one that somebody else holds, as what moves into a cell: nobody's outcomes wait for it. Destinations are told what came of their deliveries in order of
 	// their ids, so that no two workers wait for each other: one that had a success works, whatever else failed.
 	qRecordOutcomes = prepare(`
 		WITH o AS MATERIALIZED (
@@ -165,7 +165,7 @@ var (
 		held AS MATERIALIZED (
 			SELECT o.id, o.status, o.wait, w.place FROM o CROSS JOIN LATERAL (
 				SELECT ctid AS place FROM webhook_due WHERE destination_id = o.destination_id AND begun AND next_attempt_at = o.leased_until
-					AND delivery_id = o.id AND claimed_at IS NOT NULL FOR UPDATE) w),
+					AND delivery_id = o.id AND claimed_at IS NOT NULL FOR UPDATE SKIP LOCKED) w),
 		ended AS (
 			DELETE FROM webhook_due WHERE ctid = ANY (ARRAY(SELECT place FROM held WHERE status <> 'pending')) RETURNING delivery_id),
 		late AS (

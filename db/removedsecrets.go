@@ -21,7 +21,7 @@ var (
 		SELECT id, customer_id, $2, $3, created_at, updated_at, row_version + (name <> $2)::integer FROM back
 		RETURNING ` + secretColumns)
 	qEraseSecrets = prepare(`
-		DELETE FROM removed_secrets WHERE id = ANY (ARRAY(SELECT id FROM removed_secrets WHERE erase_at <= now() ORDER BY erase_at LIMIT $1))`)
+		DELETE FROM removed_secrets WHERE id = ANY (ARRAY(SELECT id FROM removed_secrets WHERE erase_at <= now() ORDER BY erase_at LIMIT $1 FOR UPDATE SKIP LOCKED))`)
 	qRemovedSecretCount = prepare(`SELECT count(*) FROM removed_secrets WHERE customer_id = $1`)
 )
 

@@ -130,14 +130,15 @@ func (m *Migrator) guardSplit(ctx context.Context) error {
 	return nil
 }
 
-// unguardSplit takes them away, where no other region moves.
+// unguardSplit takes them away, where no other region moves: each is taken away while nobody can note that one is to.
 func (m *Migrator) unguardSplit(ctx context.Context) error {
-	var others bool
-	if err := m.pool.GetContext(ctx, &others, `SELECT EXISTS (SELECT FROM splits WHERE erased_at IS NULL)`); err != nil || others {
-		return translate(ctx, err)
-	}
 	for _, table := range splitTables() {
-		if err := m.alter(ctx, `DROP TRIGGER IF EXISTS refused_in_split ON `+table); err != nil {
+		if err := m.alter(ctx, fmt.Sprintf(`DO $$ BEGIN
+			LOCK TABLE splits IN SHARE MODE;
+			IF NOT EXISTS (SELECT FROM splits WHERE erased_at IS NULL) AND EXISTS (SELECT FROM pg_trigger WHERE tgname = 'refused_in_split' AND tgrelid = '%[1]s'::regclass) THEN
+				DROP TRIGGER refused_in_split ON %[1]s;
+			END IF;
+		END $$`, table)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -19,6 +20,9 @@ func (s *Split) Switch(ctx context.Context, objects func(context.Context) error)
 		}
 	}()
 	if err := s.passed(ctx, "begun_at"); err != nil {
+		return err
+	}
+	if err := s.from.guardSplit(ctx); err != nil { // what noted that the region is to move may have ended before it had
 		return err
 	}
 	if err := s.wait(ctx); err != nil {
@@ -41,6 +45,10 @@ func (s *Split) Switch(ctx context.Context, objects func(context.Context) error)
 		if n == splitPasses {
 			return differs(all)
 		}
+	}
+	// No company moves from here on: the cell counts for those above it by where each is.
+	if _, err := s.hold.ExecContext(ctx, `SELECT FROM (SELECT hold_places(ARRAY(SELECT id FROM customers WHERE region_id = $1))) held`, s.cell.Number); err != nil {
+		return translate(ctx, err)
 	}
 	if err := errors.Join(s.schemas(ctx), s.directory(ctx), s.sealed(ctx)); err != nil {
 		return err
@@ -71,7 +79,7 @@ func (s *Split) giveBack(ctx context.Context) error {
 	return errors.Join(translate(ctx, ignoreDone(hold.Rollback())), s.note(ctx, SplitWaiting, "", 0, 0))
 }
 
-// holdFor is how long the split waits for transactions that have written of what moves, in seconds. Others are refused meanwhile.
+// holdFor is how long the split waits for rows that others hold at that moment, in seconds.
 const holdFor = 60
 
 // wait has all wait who would change what moves. Work that is due is held as those hold it who hand it out, so that they pass it over.
@@ -88,13 +96,13 @@ func (s *Split) wait(ctx context.Context) error {
 	if _, err := s.holds.ExecContext(ctx, alikeInText); err != nil {
 		return translate(ctx, err)
 	}
-	if s.hold, err = s.holds.BeginTxx(ctx, nil); err != nil {
-		return translate(ctx, err)
+	if err := aside(ctx, func() error { return s.lock(ctx) }); err != nil {
+		return errors.Join(err, s.note(context.WithoutCancel(ctx), SplitWaiting, "", 0, 0))
+	}
+	if err := s.guarded(ctx); err != nil {
+		return err
 	}
 	if _, err := s.hold.ExecContext(ctx, fmt.Sprintf(`SET LOCAL lock_timeout = '%ds'`, holdFor)); err != nil {
-		return translate(ctx, err)
-	}
-	if _, err := s.hold.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('canopy split ' || $1::bigint, 0))`, s.cell.Number); err != nil {
 		return translate(ctx, err)
 	}
 	for _, w := range splitWork {
@@ -106,19 +114,60 @@ func (s *Split) wait(ctx context.Context) error {
 	return nil
 }
 
+// lock begins the transaction that has the lock of all writers for itself. While it waits for one who has written, others are refused, and with them work of other regions that is written along:
+// so it steps back from one who takes long.
+func (s *Split) lock(ctx context.Context) (err error) {
+	if s.hold, err = s.holds.BeginTxx(ctx, nil); err != nil {
+		return translate(ctx, err)
+	}
+	if _, err = s.hold.ExecContext(ctx, fmt.Sprintf(`SET LOCAL lock_timeout = %d`, lockWait.Milliseconds())); err == nil {
+		_, err = s.hold.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('canopy split ' || $1::bigint, 0))`, s.cell.Number)
+	}
+	if err != nil {
+		hold := s.hold
+		s.hold = nil
+		return errors.Join(translate(ctx, err), ignoreDone(hold.Rollback()))
+	}
+	return nil
+}
+
+// guarded refuses to go on where somebody may write who does not ask for the lock, as the row of splits or one of the triggers is gone, and keeps both there until the end.
+func (s *Split) guarded(ctx context.Context) error {
+	tables := splitTables()
+	if _, err := s.hold.ExecContext(ctx, `LOCK TABLE `+strings.Join(tables, ", ")+` IN ACCESS SHARE MODE`); err != nil {
+		return translate(ctx, err)
+	}
+	var all bool
+	err := s.hold.GetContext(ctx, &all, `
+		SELECT count(*) = cardinality($2::text[]) FROM pg_trigger WHERE tgname = 'refused_in_split' AND tgenabled = 'O' AND tgrelid = ANY ($2::text[]::regclass[])
+			AND (SELECT true FROM splits WHERE region_id = $1 AND switched_at IS NULL FOR KEY SHARE)`, s.cell.Number, pq.Array(tables))
+	if err == nil && !all {
+		err = fmt.Errorf("the region %s is no longer to move, or another process takes that back", s.cell.Region)
+	}
+	return translate(ctx, err)
+}
+
 // splitWork is what processes of the home look through for something to do, in the order in which it goes when the cell has it: it is theirs no more from that moment on. What goes is said by gone,
 // where not all that is held does.
 var splitWork = []struct{ table, open, gone string }{
 	{"webhook_due", "true", "true"},
 	{"webhook_deliveries", "x.status = 'pending'", "x.status = 'pending'"},
-	{"webhook_destinations", "true", ""},
+	{"webhook_destinations", "(x.failing_since IS NOT NULL OR x.deleted_at IS NOT NULL)", ""},
 	{"runs", "x.status = 'running'", "x.status = 'running'"},
 	{"documents", "x.status IN ('pending', 'processing')", "x.status IN ('pending', 'processing')"},
 	{"context_reprocessings", "true", "true"},
 	{"context_deferrals", "true", "true"},
 	{"contexts", "(x.removed_at IS NOT NULL OR x.id IN (SELECT context_id FROM context_reprocessings) OR x.id IN (SELECT context_id FROM context_deferrals))", ""},
 	{"customer_exports", "true", "true"},
-	{"idempotency_keys", "true", "true"},
+	{"removed_secrets", "true", ""},
+	{"idempotency_keys", "x.leased_until < now()", "true"}, // who is at work under one is refused, and does not wait
+}
+
+// splitRests are changes of rows that stay until they are erased, by which processes of the home look through none of them for something to do: it would be refused each time, and that of others with it.
+var splitRests = []struct{ table, where, set string }{
+	{"contexts", "x.removed_at IS NOT NULL", "erase_at = now() + interval '10 years'"},
+	{"removed_secrets", "true", "erase_at = now() + interval '10 years'"},
+	{"webhook_destinations", "(x.failing_since IS NOT NULL OR x.deleted_at IS NOT NULL)", "failing_since = NULL, secret = '', next_secret = NULL, next_at = NULL"},
 }
 
 // directory waits until the cell has what the home has done until now: what moves refers to it.
@@ -162,9 +211,6 @@ const qSplitCounts = `
 
 // count has the cell count what moves, in the companies and in those above them. The home counts it until it is switched.
 func (s *Split) count(ctx context.Context) error {
-	if _, err := s.hold.ExecContext(ctx, `SELECT FROM (SELECT hold_places(ARRAY(SELECT id FROM customers WHERE region_id = $1))) held`, s.cell.Number); err != nil {
-		return translate(ctx, err)
-	}
 	if _, err := s.hold.ExecContext(ctx, qSplitCounts, s.cell.Number, pq.Array(splitCounted)); err != nil {
 		return translate(ctx, err)
 	}
@@ -235,6 +281,9 @@ func (s *Split) switchOver(ctx context.Context) error {
 		if w.gone != "" {
 			texts = append(texts, fmt.Sprintf(`DELETE FROM %s x WHERE %s AND %s`, w.table, w.gone, ofRegion(w.table, "x", number)))
 		}
+	}
+	for _, r := range splitRests {
+		texts = append(texts, fmt.Sprintf(`UPDATE %s x SET %s WHERE %s AND %s`, r.table, r.set, r.where, ofRegion(r.table, "x", number)))
 	}
 	for _, text := range texts {
 		if _, err := s.hold.ExecContext(ctx, text); err != nil {

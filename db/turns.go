@@ -105,9 +105,11 @@ func (w work) takeBack() query {
 			SELECT (SELECT w.{owner} FROM {table} w WHERE {open} AND w.{due} = 'infinity' AND w.{owner} > o.id ORDER BY w.{owner} LIMIT 1)
 			FROM owners o WHERE o.id IS NOT NULL)
 		UPDATE {table} SET {due} = now()
-		WHERE id = ANY(ARRAY(SELECT w.id FROM owners o CROSS JOIN LATERAL (SELECT id FROM {table}
-			WHERE {open} AND {due} = 'infinity' AND {owner} BETWEEN o.id AND o.id ORDER BY {owner} LIMIT $1) w
-			WHERE o.id IS NOT NULL AND NOT ` + inactive(w.lineageOf("o.id")) + ` LIMIT $1))`))
+		WHERE id = ANY(ARRAY(SELECT id FROM {table}
+			WHERE id = ANY(ARRAY(SELECT w.id FROM owners o CROSS JOIN LATERAL (SELECT id FROM {table}
+				WHERE {open} AND {due} = 'infinity' AND {owner} BETWEEN o.id AND o.id ORDER BY {owner} LIMIT $1) w
+				WHERE o.id IS NOT NULL AND NOT ` + inactive(w.lineageOf("o.id")) + ` LIMIT $1)) AND ` + unindexed("{due} = 'infinity'") + `
+			FOR UPDATE SKIP LOCKED))`))
 }
 
 // suspension is how the work of a table waits for companies that are suspended.
