@@ -274,3 +274,39 @@ func TestCountsElsewhereMove(t *testing.T) {
 	}
 	has(c.home, 3, 0)
 }
+
+// TestExchangeMinutes: each place hears what all others have counted of the minute at hand, and never of a minute that is long over.
+func TestExchangeMinutes(t *testing.T) {
+	c := countInCells(t)
+	exchange := func(s *Store, own Minutes) string {
+		t.Helper()
+		others, err := s.ExchangeMinutes(t.Context(), c.way[s], own)
+		devtest.Check(t, err)
+		return fmt.Sprint(others.Keys, others.N)
+	}
+	exchange(c.seven, Minutes{[]string{"a", "b"}, []int64{5, 7}})
+	exchange(c.seven, Minutes{[]string{"a"}, []int64{4}}) // a count that was read before one that was told
+	for _, step := range []struct {
+		who  *Store
+		own  Minutes
+		want string
+	}{
+		{c.home, Minutes{[]string{"a"}, []int64{20}}, "[b a] [7 5]"},
+		{c.eight, Minutes{[]string{"b"}, []int64{1}}, "[a b] [25 7]"},
+		{c.seven, Minutes{}, "[a b] [20 1]"},
+	} {
+		if got := exchange(step.who, step.own); got != step.want {
+			t.Errorf("heard %s, want %s", got, step.want)
+		}
+	}
+	c.do(c.replicated.home, `UPDATE minutes_told SET told_at = told_at - interval '3 minutes' WHERE cell = 7`)
+	if got := exchange(c.home, Minutes{}); got != "[b] [1]" {
+		t.Errorf("heard %s after what was told long ago", got)
+	}
+	if n := c.number(c.replicated.home, `SELECT count(*) FROM minutes_told`); n != 2 {
+		t.Errorf("%d counts are kept, 2 were told lately", n)
+	}
+	if !c.home.Shares() || !c.seven.Shares() {
+		t.Error("the home and its cells count together")
+	}
+}

@@ -62,6 +62,7 @@ var places = map[string]placeOfTable{
 	"import_requests":    {kind: homeOnly},
 	"link_tokens":        {kind: homeOnly},
 	"login_networks":     {kind: homeOnly},
+	"minutes_told":       {kind: homeOnly},
 	"passkeys":           {kind: homeOnly},
 	"provider_sessions":  {kind: homeOnly},
 	"recovery_codes":     {kind: homeOnly},

@@ -404,6 +404,7 @@ var examples = map[query]example{
 	qCountsHere:        few("{1,299,5}"),
 	qKeepCounts:        few("{299}", "{9}", "{299}", "{chunks}", "{NULL}", "{2}", "{0}"),
 	qOwnInTurn:         few(7, 1, 100),
+	qExchangeMinutes:   few(0, "{a,b}", "{1,2}", 100),
 	qPulse:             few(),
 	qMarkUse:           few("permission", 7),
 	qUseMarks:          few(100),

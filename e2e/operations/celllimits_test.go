@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"canopy/e2e/platform"
 	"canopy/internal/devstack/devtest"
@@ -33,4 +34,47 @@ func TestLimitsWithoutTheHome(t *testing.T) {
 	if a.Status != 403 || !strings.Contains(string(a.Body), fmt.Sprintf(`"used":%d`, has+2)) || !strings.Contains(string(a.Body), `"limit_reached"`) {
 		t.Errorf("beside %d at the home, one more than 2: %d %s", has, a.Status, a.Body)
 	}
+}
+
+// TestMinutesOfCells: what a company's caller has asked for at the home in a minute is gone at the cell, too, and what was passed on counts once.
+func TestMinutesOfCells(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	hydro := c.Home.Customer("Alpine Hydro")
+	keyID, plain := c.Key(t, hydro, "lukas@alpine-hydro.example")
+	const most, atHome = 50, 30
+	root := c.Home.Root()
+	c.Home.Must(200, "PUT", fmt.Sprintf("/tenant/limits/%d", hydro), root, map[string]any{"limits": map[string]any{"requestsPerMinute": most}})
+	token := c.Home.Token(keyID, plain, "assistant")
+	used := func(s *platform.Platform) (n float64) {
+		for _, u := range s.Must(200, "GET", fmt.Sprintf("/tenant/usage/%d", hydro), root, nil).JSON(t).([]any) {
+			if u := u.(map[string]any); u["name"] == "requestsPerMinute" {
+				n = u["used"].(float64)
+			}
+		}
+		return n
+	}
+	devtest.Eventually(t, "the cell knows the limit", func() bool {
+		return c.Cell.Number(`SELECT count(*) FROM customer_limits WHERE customer_id = $1`, hydro) == 1
+	})
+	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 40*time.Second {
+		<-time.After(left)
+	}
+	for used(c.Cell) == 0 { // until both have begun to tell each other
+		c.Home.Must(200, "GET", "/context", token, nil)
+		<-time.After(2 * time.Second)
+	}
+	for used(c.Home) < atHome {
+		c.Home.Must(200, "GET", "/context", token, nil)
+	}
+	devtest.Eventually(t, "the cell knows what was asked for at the home", func() bool { return used(c.Cell) == atHome })
+	for i := range most - atHome {
+		if a := c.Cell.Do("GET", "/context", token, nil); a.Status != 200 {
+			t.Fatalf("%d of %d: %d %s", atHome+i+1, most, a.Status, a.Body)
+		}
+	}
+	if a := c.Cell.Do("GET", "/context", token, nil); a.Status != 429 || !strings.Contains(string(a.Body), "requestsPerMinute") {
+		t.Errorf("one more than %d: %d %s", most, a.Status, a.Body)
+	}
+	devtest.Eventually(t, "the home knows, too", func() bool { return c.Home.Do("GET", "/context", token, nil).Status == 429 })
 }

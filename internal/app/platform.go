@@ -179,6 +179,7 @@ func (p *Platform) wire(ctx context.Context) error {
 	p.Resolver.Verifier = token.NewVerifier(p.Resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
 	p.background.Go(func() { p.refreshKeys(ctx, keys) })
 	p.background.Go(func() { p.Resolver.WatchTree(ctx) })
+	p.background.Go(func() { p.shareMinutes(ctx) })
 	if err := p.wireAssistant(ctx); err != nil {
 		return err
 	}

@@ -5,9 +5,9 @@ package limit
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -20,6 +20,8 @@ const window = time.Minute
 type Limiter struct {
 	redis   redis.UniversalClient
 	breaker breaker
+	// spent is nil where nobody else counts.
+	spent atomic.Pointer[spent]
 }
 
 // New makes a limiter, whose calls wait for Redis for as long as patience says; with a nil client every limit is open.
@@ -49,20 +51,21 @@ type Decision struct {
 	RetryAfter time.Duration
 }
 
-// take adds the cost to the minute's count of each budget unless that would pass one of them. It answers the place of
-// that one, from 1 on, or 0, and then what each has left.
+// take adds the cost to the minute's count of each budget unless that would pass one of them, with what others have
+// counted where the keys of that follow. It answers the place of that one, from 1 on, or 0, and then what each has left.
 var take = redis.NewScript(`
-local cost, left, over = tonumber(ARGV[1]), {0}, 0
-for i, key in ipairs(KEYS) do
-	left[i + 1] = tonumber(ARGV[i + 2]) - tonumber(redis.call('GET', key) or '0')
+local cost, left, over, n = tonumber(ARGV[1]), {0}, 0, #ARGV - 2
+for i = 1, n do
+	left[i + 1] = tonumber(ARGV[i + 2]) - tonumber(redis.call('GET', KEYS[i]) or '0')
+	if KEYS[n + i] then left[i + 1] = left[i + 1] - tonumber(redis.call('GET', KEYS[n + i]) or '0') end
 	if over == 0 and cost > left[i + 1] then over = i end
 end
 if over > 0 then
 	left[1] = over
 	return left
 end
-for i, key in ipairs(KEYS) do
-	if redis.call('INCRBY', key, cost) == cost then redis.call('PEXPIRE', key, ARGV[2]) end
+for i = 1, n do
+	if redis.call('INCRBY', KEYS[i], cost) == cost then redis.call('PEXPIRE', KEYS[i], ARGV[2]) end
 	left[i + 1] = left[i + 1] - cost
 end
 return left`)
@@ -82,11 +85,20 @@ func (l *Limiter) Allow(ctx context.Context, branch string, cost int, budgets ..
 	if l.redis == nil {
 		return open, nil
 	}
+	spent, keys := l.spent.Load(), names
+	if spent != nil {
+		for _, name := range names {
+			keys = append(keys, name+elsewhere)
+		}
+	}
 	answer, err := ask(ctx, &l.breaker, func(ctx context.Context) ([]int64, error) {
-		return take.Run(ctx, l.redis, names, args...).Int64Slice()
+		return take.Run(ctx, l.redis, keys, args...).Int64Slice()
 	})
 	if err != nil {
 		return open, err
+	}
+	if spent != nil {
+		spent.note(names, budgets, answer[1:], minute)
 	}
 	d := Decision{Left: make([]int, len(budgets)), Reset: open.Reset}
 	for i := range d.Left {
@@ -100,25 +112,22 @@ func (l *Limiter) Allow(ctx context.Context, branch string, cost int, budgets ..
 	return d, nil
 }
 
+const prefix = "canopy:limit:"
+
 // key names the count of a minute. Those of one branch lie on one Redis.
 func key(branch, name string, minute time.Time) string {
-	return "canopy:limit:{" + branch + "}:" + name + ":" + strconv.FormatInt(minute.Unix(), 10)
+	return prefix + "{" + branch + "}:" + name + ":" + strconv.FormatInt(minute.Unix(), 10)
 }
 
-// Count is what was counted for a budget in the current minute; 0 where Redis can't be asked.
-func (l *Limiter) Count(ctx context.Context, branch, name string) int64 {
+// Count is what was counted for a budget in the current minute, also by others; 0 where Redis can't be asked.
+func (l *Limiter) Count(ctx context.Context, branch, name string) (n int64) {
 	if l.redis == nil {
 		return 0
 	}
-	n, err := ask(ctx, &l.breaker, func(ctx context.Context) (int64, error) {
-		n, err := l.redis.Get(ctx, key(branch, name, time.Now().Truncate(window))).Int64()
-		if errors.Is(err, redis.Nil) {
-			err = nil
-		}
-		return n, err
-	})
+	name = key(branch, name, time.Now().Truncate(window))
+	counts, err := ask(ctx, &l.breaker, func(ctx context.Context) ([]int64, error) { return l.counts(ctx, []string{name, name + elsewhere}) })
 	if err != nil {
 		return 0
 	}
-	return n
+	return counts[0] + counts[1]
 }

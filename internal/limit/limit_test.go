@@ -205,3 +205,51 @@ func BenchmarkAllow(b *testing.B) {
 		})
 	}
 }
+
+// TestSharedMinutes: what another place has counted takes from the budget here, and what is told is what was counted here alone.
+func TestSharedMinutes(t *testing.T) {
+	client := devtest.RedisServer(t).Client()
+	here, there := patient(client), patient(devtest.RedisServer(t).Client())
+	inOneMinute(t, func(t *testing.T, name string) {
+		ctx, most := t.Context(), 200
+		spend := func(l *Limiter, cost, remaining int) {
+			t.Helper()
+			d, err := l.Allow(ctx, "b", cost, Budget{name, most})
+			if err != nil || d.Remaining != remaining {
+				t.Errorf("after %d: %+v, %v; want %d to be left", cost, d, err, remaining)
+			}
+		}
+		spend(here, 1, 199)
+		if keys, _, err := here.Spent(ctx); err != nil || len(keys) > 0 {
+			t.Errorf("tells %v, %v though nobody else counts", keys, err)
+		}
+		here.Share()
+		there.Share()
+		if _, err := there.Allow(ctx, "b", 1, Budget{"hardly used", 101}); err != nil {
+			t.Fatal(err)
+		}
+		spend(there, 150, 50)
+		tell := func(from, to *Limiter) {
+			t.Helper()
+			keys, counts, err := from.Spent(ctx)
+			if err != nil || len(keys) != 1 {
+				t.Fatalf("tells %v, %v", keys, err)
+			}
+			if err := to.SpentElsewhere(ctx, append(keys, "other"), append(counts, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tell(there, here)
+		tell(there, here) // the same again is no more
+		spend(here, 9, 40)
+		tell(here, there)
+		spend(there, 41, 40) // 10 are gone here
+		spend(there, 40, 0)
+		if n := here.Count(ctx, "b", name); n != 160 {
+			t.Errorf("counted 160 together, and tells %d", n)
+		}
+		if n, err := client.Exists(ctx, "other"+elsewhere).Result(); err != nil || n != 0 {
+			t.Errorf("a key that is no count was written: %d, %v", n, err)
+		}
+	})
+}
