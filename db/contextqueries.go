@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -63,7 +64,7 @@ var (
 		INSERT INTO context_queries (context_id, user_id, text, mode, hits, relevance)
 		SELECT x.id, u.id, n.text, n.mode, n.hits, n.relevance
 		FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::integer[], $6::float8[]) n(context_id, user_id, text, mode, hits, relevance)` +
-		joinByID("contexts", "x", "n.context_id") + `LEFT JOIN users u ON u.id = n.user_id WHERE x.logs_queries FOR KEY SHARE OF x`)
+		joinByID("contexts", "x", "n.context_id") + `LEFT JOIN users u ON u.id = n.user_id WHERE x.logs_queries FOR KEY SHARE OF x SKIP LOCKED`)
 	qPruneQueries = prepare(`
 		DELETE FROM context_queries WHERE context_id = $1 AND id <= (SELECT id FROM context_queries WHERE context_id = $1 ORDER BY context_id, id DESC OFFSET $2 LIMIT 1)`)
 	qDropQueries   = prepare(`DELETE FROM context_queries WHERE context_id = $1`)
@@ -99,8 +100,24 @@ func (q *ContextQuery) User(ctx context.Context, s *Store, scope access.Scope) (
 	return follow(ctx, s, q, queryUser, scope)
 }
 
-// KeepQueries writes what was asked, and drops the oldest where a context has more than it keeps.
+// KeepQueries writes what was asked, and drops the oldest where a context has more than it keeps: of each context by itself where not all can be written, as that of some may be moving into a cell.
 func (s *Store) KeepQueries(ctx context.Context, rows []ContextQuery) error {
+	err := s.keepQueries(ctx, rows)
+	of := map[int64][]ContextQuery{}
+	for _, r := range rows {
+		of[r.ContextID] = append(of[r.ContextID], r)
+	}
+	if err == nil || len(of) == 1 {
+		return err
+	}
+	err = nil
+	for _, some := range of {
+		err = errors.Join(err, s.keepQueries(ctx, some))
+	}
+	return err
+}
+
+func (s *Store) keepQueries(ctx context.Context, rows []ContextQuery) error {
 	var contexts, users, hits pq.Int64Array
 	var texts, modes pq.StringArray
 	var relevances pq.Float64Array

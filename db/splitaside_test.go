@@ -33,7 +33,7 @@ func TestSplitLetsOthersBy(t *testing.T) {
 		`UPDATE idempotency_keys SET created_at = now() - interval '30 days', leased_until = now() - interval '1 day'`,
 		`UPDATE webhook_destinations SET deleted_at = now() - interval '1 year', secret = 'x' WHERE id IN (20, 21)`,
 		`UPDATE webhook_destinations SET failing_since = now() - interval '1 year', failures = 100, enabled = true, deleted_at = NULL WHERE id IN (10, 11, 30, 31)`,
-		`UPDATE contexts SET removed_at = now() - interval '1 year', erase_at = now() - interval '1 year' WHERE id = 6`,
+		`UPDATE contexts SET logs_queries = true WHERE id IN (4, 8, 9)`, `DELETE FROM context_deferrals WHERE context_id = 8`, `DELETE FROM context_reprocessings WHERE context_id = 8`, `UPDATE contexts SET removed_at = now() - interval '1 year', erase_at = now() - interval '1 year' WHERE id = 6`,
 		`UPDATE contexts SET removed_at = now() - interval '1 year', erase_at = now() - interval '1 month' WHERE id = 7`)
 	upkeep := func(t *testing.T, when string) {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -65,6 +65,10 @@ func TestSplitLetsOthersBy(t *testing.T) {
 		written, err := s.store.RecordOutcomes(ctx, came)
 		if err != nil || !slices.Equal(written, []int64{11}) || time.Since(began) > 10*time.Second {
 			t.Errorf("what came of deliveries: %v, %v after %s", written, err, time.Since(began))
+		}
+		asked := []ContextQuery{{ContextID: 4, Text: "whose", Mode: "LEXICAL"}, {ContextID: 8, Text: "whose", Mode: "LEXICAL"}, {ContextID: 9, Text: "whose", Mode: "LEXICAL"}}
+		if err := s.store.KeepQueries(ctx, asked); err == nil || s.number(s.home, `SELECT count(*) FROM context_queries WHERE text = 'whose'`) != 1 {
+			t.Errorf("what was asked of others is not kept: %v", err)
 		}
 		upkeep(t, "while they move")
 		if n := s.number(s.home, `SELECT count(*) FROM runs WHERE id = 21 AND due_at < 'infinity'`); n != 1 {

@@ -14,13 +14,13 @@ type SplitObject struct {
 
 // The cell's database notes which objects are there as they are at the home, until the end, so that none is read twice.
 const (
-	qObjectsNoted = `CREATE SCHEMA IF NOT EXISTS canopy_split; CREATE TABLE IF NOT EXISTS canopy_split.objects (key text PRIMARY KEY)`
+	qObjectsNoted = `CREATE SCHEMA IF NOT EXISTS canopy_split; CREATE TABLE IF NOT EXISTS canopy_split.objects (store text, key text, PRIMARY KEY (store, key))`
 	// objectsAtOnce is how many are looked for in the cell at a time.
 	objectsAtOnce = 500
 )
 
-// EachObject gives some objects at a time of which it is not noted that the cell has them, and notes it once each has come back without an error.
-func (s *Split) EachObject(ctx context.Context, each func([]SplitObject) error) error {
+// EachObject gives some objects at a time of which it is not noted that the cell has them in a store, and notes it once each has come back without an error.
+func (s *Split) EachObject(ctx context.Context, store string, each func([]SplitObject) error) error {
 	if _, err := s.to.pool.ExecContext(ctx, qObjectsNoted); err != nil {
 		return translate(ctx, err)
 	}
@@ -43,7 +43,7 @@ func (s *Split) EachObject(ctx context.Context, each func([]SplitObject) error) 
 			for i, o := range some {
 				keys[i], last = o.Key, o.ID
 			}
-			if err := s.eachNew(ctx, keys, each); err != nil {
+			if err := s.eachNew(ctx, store, keys, each); err != nil {
 				return err
 			}
 		}
@@ -51,9 +51,9 @@ func (s *Split) EachObject(ctx context.Context, each func([]SplitObject) error) 
 	return nil
 }
 
-func (s *Split) eachNew(ctx context.Context, keys []string, each func([]SplitObject) error) error {
+func (s *Split) eachNew(ctx context.Context, store string, keys []string, each func([]SplitObject) error) error {
 	var rest []SplitObject
-	if err := s.to.pool.SelectContext(ctx, &rest, `SELECT k AS key FROM unnest($1::text[]) k WHERE NOT EXISTS (SELECT FROM canopy_split.objects o WHERE o.key = k)`, pq.Array(keys)); err != nil || len(rest) == 0 {
+	if err := s.to.pool.SelectContext(ctx, &rest, `SELECT k AS key FROM unnest($1::text[]) k WHERE NOT EXISTS (SELECT FROM canopy_split.objects o WHERE o.store = $2 AND o.key = k)`, pq.Array(keys), store); err != nil || len(rest) == 0 {
 		return translate(ctx, err)
 	}
 	if err := each(rest); err != nil {
@@ -63,7 +63,7 @@ func (s *Split) eachNew(ctx context.Context, keys []string, each func([]SplitObj
 	for i, o := range rest {
 		came[i] = o.Key
 	}
-	_, err := s.to.pool.ExecContext(ctx, `INSERT INTO canopy_split.objects SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, pq.Array(came))
+	_, err := s.to.pool.ExecContext(ctx, `INSERT INTO canopy_split.objects (store, key) SELECT $2, unnest($1::text[]) ON CONFLICT DO NOTHING`, pq.Array(came), store)
 	return translate(ctx, err)
 }
 

@@ -79,6 +79,9 @@ func (s *Split) giveBack(ctx context.Context) error {
 	return errors.Join(translate(ctx, ignoreDone(hold.Rollback())), s.note(ctx, SplitWaiting, "", 0, 0))
 }
 
+// soonGone has the server notice within half a minute that the machine of this process is gone, with which nothing says so: what moves is refused until then.
+const soonGone = `; SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3`
+
 // holdFor is how long the split waits for rows that others hold at that moment, in seconds.
 const holdFor = 60
 
@@ -93,7 +96,7 @@ func (s *Split) wait(ctx context.Context) error {
 			return translate(ctx, err)
 		}
 	}
-	if _, err := s.holds.ExecContext(ctx, alikeInText); err != nil {
+	if _, err := s.holds.ExecContext(ctx, alikeInText+soonGone); err != nil {
 		return translate(ctx, err)
 	}
 	if err := aside(ctx, func() error { return s.lock(ctx) }); err != nil {
@@ -160,7 +163,8 @@ var splitWork = []struct{ table, open, gone string }{
 	{"contexts", "(x.removed_at IS NOT NULL OR x.id IN (SELECT context_id FROM context_reprocessings) OR x.id IN (SELECT context_id FROM context_deferrals))", ""},
 	{"customer_exports", "true", "true"},
 	{"removed_secrets", "true", ""},
-	{"idempotency_keys", "x.leased_until < now()", "true"}, // who is at work under one is refused, and does not wait
+	// They stay for their time, as what was done for them at the home is not done again there either. Who is at work under one is refused, and does not wait.
+	{"idempotency_keys", "x.leased_until < now()", ""},
 }
 
 // splitRests are changes of rows that stay until they are erased, by which processes of the home look through none of them for something to do: it would be refused each time, and that of others with it.

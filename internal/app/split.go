@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"strings"
 	"sync/atomic"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"canopy/db"
@@ -23,13 +25,15 @@ const objectsAtOnce = 8
 type Mover struct {
 	*db.Split
 	home, cell blob.Store
+	// noted is what the cell's store is called where it is noted what has come into it.
+	noted string
 	// Objects is how many originals have come, and Bytes how many bytes these have.
 	Objects, Bytes atomic.Int64
 }
 
 // OpenMover opens the home and the cell by the settings of each.
 func OpenMover(ctx context.Context, home, cell *config.Config, region string, told func(db.Difference)) (*Mover, error) {
-	m := &Mover{}
+	m := &Mover{noted: fmt.Sprintf("%x", sha256.Sum256([]byte(cell.BlobURL)))}
 	var err error
 	if home.BlobURL != "" {
 		if cell.BlobURL == "" || cell.BlobURL == home.BlobURL {
@@ -69,6 +73,9 @@ func (m *Mover) Move(ctx context.Context) error {
 		return err
 	}
 	if st.SwitchedAt == nil {
+		if err := m.apart(ctx); err != nil {
+			return err
+		}
 		if err := m.Copy(ctx, func(ctx context.Context) error { return m.objects(ctx, true) }); err != nil {
 			return err
 		}
@@ -79,9 +86,29 @@ func (m *Mover) Move(ctx context.Context) error {
 	return m.Erase(ctx)
 }
 
+// apart refuses to move from a store into itself, by whatever address: the home would delete in the end what the cell has.
+func (m *Mover) apart(ctx context.Context) (err error) {
+	if m.home == nil {
+		return nil
+	}
+	key := "split/" + uuid.NewString()
+	if err := m.cell.Write(ctx, key, strings.NewReader("is it the same?")); err != nil {
+		return fmt.Errorf("the cell's store: %w", err)
+	}
+	defer func() { err = errors.Join(err, m.cell.Delete(context.WithoutCancel(ctx), key)) }()
+	same, err := m.home.Open(ctx, key)
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("the home's store: %w", err)
+	}
+	return errors.Join(errors.New("CANOPY_BLOB_URL of the cell leads to the home's store: it must be another"), same.Close())
+}
+
 // objects brings those that the cell lacks, and reads each there again. While the home goes on, one may be gone that a document had a moment ago.
 func (m *Mover) objects(ctx context.Context, goesOn bool) error {
-	return m.EachObject(ctx, func(some []db.SplitObject) error {
+	return m.EachObject(ctx, m.noted, func(some []db.SplitObject) error {
 		if m.home == nil {
 			return fmt.Errorf("there is the original %s, and CANOPY_BLOB_URL is not set", some[0].Key)
 		}
