@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"canopy/internal/hop"
 	"canopy/internal/problem"
 	"canopy/internal/sso"
 	"canopy/resolvers"
@@ -35,6 +36,15 @@ type beginSignOnInput struct {
 	Fresh      bool   `query:"fresh" doc:"Whether the provider has to ask the person anew"`
 	Try        bool   `query:"try" doc:"Whether nobody is let in, and what the provider says of the person, or why it says nothing, goes to the page as #trial=, JSON in base64url; also of a provider that is not enabled"`
 	Look       bool   `query:"look" doc:"Whether it is asked which way there is: 204 in place of 404 sso_unknown, which browsers would write into their log as an error"`
+
+	query string
+}
+
+// Resolve keeps the query as it came, for a browser that is led on with it.
+func (in *beginSignOnInput) Resolve(hc huma.Context) []error {
+	u := hc.URL()
+	in.query = u.RawQuery
+	return nil
 }
 
 type finishSignOnInput struct {
@@ -117,11 +127,15 @@ func logoutRequestBody() *huma.RequestBody {
 }
 
 func (a *api) beginSignOn(ctx context.Context, in *beginSignOnInput) (*redirect, error) {
+	// A browser that has come to a cell goes on here: the provider sends it back here, and it brings what it keeps to who has given it.
+	if hop.By(ctx) != "" && isBrowser(in.Accept) && !in.Look {
+		return &redirect{Status: http.StatusSeeOther, Location: a.base + ssoPath + "?" + in.query}, nil
+	}
 	begun, err := a.r.BeginSignOn(ctx, resolvers.BeginSignOnInput{
 		Email: in.Email, ProviderID: idOf(in.Provider), CustomerID: idOf(in.CustomerID), Return: in.Return, Fresh: in.Fresh, Try: in.Try, Look: in.Look,
 	})
 	if err != nil {
-		return a.turnedAway(in.Accept, begun.TriedAt, err)
+		return a.turnedAway(ctx, in.Accept, begun.TriedAt, err)
 	}
 	if begun.URL == "" {
 		return &redirect{Status: http.StatusNoContent}, nil
@@ -138,7 +152,7 @@ func (a *api) finishSignOn(ctx context.Context, in *finishSignOnInput) (*redirec
 	}
 	done, err := a.r.FinishSignOn(ctx, resolvers.FinishSignOnInput{State: in.State, Code: in.Code, Issuer: in.Issuer, Error: in.Error, Cookie: kept})
 	if err != nil {
-		out, err := a.turnedAway(in.Accept, done.TriedAt, err)
+		out, err := a.turnedAway(ctx, in.Accept, done.TriedAt, err)
 		if out != nil && kept != "" {
 			out.SetCookie = []string{a.signOnCookie(in.State, "", -1)}
 		}
@@ -167,10 +181,13 @@ func tried(page string, what any) string {
 	return page + trialMark + base64.RawURLEncoding.EncodeToString(told)
 }
 
-// turnedAway sends a browser to the page where people sign in, or back to that of a trial, which says why; others hear it at once.
-func (a *api) turnedAway(accept, triedAt string, err error) (*redirect, error) {
+// isBrowser tells by what is accepted whether somebody looks at what is answered.
+func isBrowser(accept string) bool { return strings.Contains(accept, "text/html") }
+
+// turnedAway sends a browser to the page where people sign in, or back to that of a trial, which says why; others hear it at once. What another cell has to say is passed on to it.
+func (a *api) turnedAway(ctx context.Context, accept, triedAt string, err error) (*redirect, error) {
 	p := problem.From(err)
-	if !strings.Contains(accept, "text/html") || p.Code == problem.Internal {
+	if !isBrowser(accept) || p.Code == problem.Internal || passedOn(ctx, p) {
 		return nil, err
 	}
 	if triedAt != "" {

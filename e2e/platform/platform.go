@@ -29,6 +29,8 @@ type Platform struct {
 	DB *sqlx.DB
 	// Log is what the platform has said.
 	Log *devtest.Log
+	// StopServing has nobody reach the platform any more.
+	StopServing func()
 }
 
 // Start starts a platform; change may alter its settings first. The limits are off.
@@ -50,6 +52,7 @@ func Start(t testing.TB, change ...func(*config.Config)) *Platform {
 		t.Fatal(err)
 	}
 	server.Start()
+	s.StopServing = server.Close
 	t.Cleanup(server.Close)
 	return s
 }
