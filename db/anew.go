@@ -234,11 +234,14 @@ func (a *anew) subscribe(ctx context.Context) error {
 			if err := tx.GetContext(ctx, &there, `SELECT EXISTS (SELECT FROM pg_subscription WHERE subname = $1)`, publication); err != nil {
 				return err
 			}
-			text := subscription(a.url, a.cell.Number, ", create_slot = false, enabled = false, copy_data = false")
+			text, err := subscription(a.url, a.cell.Number, ", create_slot = false, enabled = false, copy_data = false")
+			if err != nil {
+				return err
+			}
 			if there {
 				text = fmt.Sprintf(`ALTER SUBSCRIPTION %[1]s DISABLE; ALTER SUBSCRIPTION %[1]s SET (slot_name = NONE); DROP SUBSCRIPTION %[1]s; `, publication) + text
 			}
-			_, err := tx.ExecContext(ctx, text)
+			_, err = tx.ExecContext(ctx, text)
 			return err
 		})
 	})

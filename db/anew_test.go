@@ -227,6 +227,23 @@ func urlAs(t testing.TB, database, role string) string {
 	return u.String()
 }
 
+// TestFollowsWhoTakesWrites: of several hosts of the home the cell follows the one that takes writes, also where another answers first.
+func TestFollowsWhoTakesWrites(t *testing.T) {
+	t.Parallel()
+	r := replicate(t)
+	r.arrived()
+	other, otherURL := startReplicating(t)
+	r.do(other, `CREATE ROLE "eu 7" LOGIN REPLICATION PASSWORD 'secret'`, `ALTER SYSTEM SET default_transaction_read_only = on`, `SELECT pg_reload_conf()`)
+	both := strings.Replace(r.asCell(), "@", "@"+devtest.Must[*url.URL](t)(url.Parse(otherURL)).Host+",", 1)
+	_, err := r.migrator(r.cellURL).JoinAnew(t.Context(), "eu-7", both, func(Difference) {})
+	devtest.Check(t, err)
+	r.do(r.home, `UPDATE customers SET name = 'Followed' WHERE id = 9`)
+	r.arrived()
+	if n := r.number(r.cell, `SELECT count(*) FROM customers WHERE name = 'Followed'`); n != 1 {
+		t.Error("the cell does not follow")
+	}
+}
+
 // TestJoinAnewRefuses: what can't be joined anew is told why, before anything is changed.
 func TestJoinAnewRefuses(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
+
+	"canopy/internal/pgconn"
 )
 
 // The directory reaches the cells by PostgreSQL's logical replication: a publication at the home, and a subscription in each cell, of this name.
@@ -381,7 +383,11 @@ func (m *Migrator) JoinHome(ctx context.Context, region, home string, told func(
 		return fmt.Errorf("the cell does not follow the home, as when it was joined anew and that was interrupted: `canopy region join %s --anew`", region)
 	}
 	if !there {
-		if _, err := m.pool.ExecContext(ctx, subscription(home, number, "")); err != nil {
+		text, err := subscription(home, number, "")
+		if err != nil {
+			return err
+		}
+		if _, err := m.pool.ExecContext(ctx, text); err != nil {
 			return translate(ctx, err)
 		}
 	}
@@ -390,9 +396,10 @@ func (m *Migrator) JoinHome(ctx context.Context, region, home string, told func(
 
 // subscription makes a cell follow its home. What the home is told to be here is never sent again. By PostgreSQL's default that is told before a synchronous standby has it, so a failover to that one would lose
 // revocations.
-func subscription(home string, number int64, more string) string {
+func subscription(home string, number int64, more string) (string, error) {
+	home, err := pgconn.ToWrite(home)
 	return fmt.Sprintf(`CREATE SUBSCRIPTION %s CONNECTION %s PUBLICATION %[1]s WITH (slot_name = %[3]s, synchronous_commit = on%[4]s)`,
-		publication, pq.QuoteLiteral(home), slotOf(number), more)
+		publication, pq.QuoteLiteral(home), slotOf(number), more), err
 }
 
 // subscribed tells whether a cell has its subscription, and whether that is one to follow by.

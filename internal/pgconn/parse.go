@@ -33,6 +33,23 @@ func Parse(raw string) (pq.Config, error) {
 	return cfg, err
 }
 
+// ToWrite is a URL as PostgreSQL's own library reads it, too: of several hosts that takes the first that answers, unless the URL says what Parse takes for granted.
+func ToWrite(raw string) (string, error) {
+	cfg, err := Parse(raw)
+	if err != nil || len(cfg.Multi) == 0 {
+		return raw, err
+	}
+	before, query, _ := strings.Cut(raw, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil || values.Has("target_session_attrs") {
+		return raw, err
+	}
+	if query != "" {
+		query += "&"
+	}
+	return before + "?" + query + "target_session_attrs=" + string(pq.TargetSessionAttrsReadWrite), nil
+}
+
 // hostsApart moves several hosts and their ports to the parameters host and port: the driver knows
 // them there, but takes no host of several with its own port.
 func hostsApart(raw string) (string, error) {

@@ -37,6 +37,23 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestToWrite: a URL of several hosts says that the one that takes writes is meant, and all else stays.
+func TestToWrite(t *testing.T) {
+	for url, want := range map[string]string{
+		"postgres://u:p@one:1/db?sslmode=disable":                "postgres://u:p@one:1/db?sslmode=disable",
+		"postgres://u:p@one:1,two:2/db":                          "postgres://u:p@one:1,two:2/db?target_session_attrs=read-write",
+		"postgres://u:p@one:1,two:2/db?":                         "postgres://u:p@one:1,two:2/db?target_session_attrs=read-write",
+		"postgres://u:p@one,two/db?sslmode=disable":              "postgres://u:p@one,two/db?sslmode=disable&target_session_attrs=read-write",
+		"postgres://u:p@one,two/db?target_session_attrs=primary": "postgres://u:p@one,two/db?target_session_attrs=primary",
+		"postgres://u:p@one,/db":                                 "",
+	} {
+		got, err := ToWrite(url)
+		if (err != nil) != (want == "") || err == nil && got != want {
+			t.Errorf("%s: %s (%v)", url, got, err)
+		}
+	}
+}
+
 func told(c pq.Config, err error) string {
 	if err != nil {
 		return "fault"
