@@ -72,4 +72,17 @@ func FreeAddress() (string, error) {
 	return loopback(port), err
 }
 
+// FreeAddresses are several, each another: they are asked for while those before are still taken.
+func FreeAddresses(n int) (list []string, err error) {
+	for range n {
+		l, err := net.Listen("tcp4", loopback(0))
+		if err != nil {
+			return nil, fmt.Errorf("find a free port: %w", err)
+		}
+		defer func() { _ = l.Close() }()
+		list = append(list, l.Addr().String())
+	}
+	return list, nil
+}
+
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -5,6 +5,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,14 +140,11 @@ func newCluster(o Options, listen string) (*Cluster, error) {
 }
 
 func addresses(listen string, way func(string) (string, error)) (a address, err error) {
-	a.balancer = listen
-	for _, at := range []*string{&a.balancer, &a.serve1, &a.serve2} {
-		if *at == "" {
-			if *at, err = devstack.FreeAddress(); err != nil {
-				return a, err
-			}
-		}
+	free, err := devstack.FreeAddresses(3)
+	if err != nil {
+		return a, err
 	}
+	a.balancer, a.serve1, a.serve2 = cmp.Or(listen, free[0]), free[1], free[2]
 	a.way = a.balancer
 	if way != nil {
 		a.way, err = way(a.balancer)
