@@ -37,15 +37,17 @@ type owner struct {
 	mu       sync.Mutex
 	uploaded map[string]string // a document's name → a word in it alone
 	started  map[string]bool   // keys of runs
+	renamed  []string          // names that it has given a company
 }
 
 // cells is a trial of two of them.
 type cells struct {
 	o       cellsOptions
 	dir     string
+	from    string // what they are upgraded from, if they are
 	home    *cluster.Cluster
 	owners  []*owner
-	ways    []*devstack.Way
+	ways    map[string]*devstack.Way // by what they lead to
 	heard   *receivers
 	hookURL string
 	endHook context.CancelFunc
@@ -57,7 +59,7 @@ type cells struct {
 func newCells(ctx context.Context, o cellsOptions) (t *cells, err error) {
 	// Longer than a cell waits for another's answer.
 	t = &cells{o: o, heard: newReceivers(o.seed), http: &http.Client{Timeout: 90 * time.Second}}
-	t.heard.secrets = map[string]string{}
+	t.heard.secrets, t.ways = map[string]string{}, map[string]*devstack.Way{}
 	if t.dir, err = os.MkdirTemp("", "canopy-chaos-"); err != nil {
 		return nil, err
 	}
@@ -65,8 +67,12 @@ func newCells(ctx context.Context, o cellsOptions) (t *cells, err error) {
 	if err := t.receive(certificate); err != nil {
 		return t, err
 	}
+	first, err := t.first(ctx)
+	if err != nil {
+		return t, err
+	}
 	t.home, err = cluster.Start(ctx, cluster.Options{
-		Canopy: o.binary, Balancer: o.balancer, Region: region, Synchronous: true, Way: t.way, Log: slog.New(slog.DiscardHandler),
+		Canopy: first, Balancer: o.balancer, Region: region, Synchronous: true, Way: t.way, Log: slog.New(slog.DiscardHandler),
 		Env: []string{"CANOPY_RATE_LIMIT=0", "CANOPY_MAX_COST=0", "CANOPY_COST_LIMIT=0", "CANOPY_WEBHOOK_ALLOW=127.0.0.0/8", "CANOPY_WEBHOOK_CA=" + certificate},
 	})
 	if err != nil {
@@ -81,7 +87,7 @@ func (t *cells) way(address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t.ways = append(t.ways, w)
+	t.ways[address] = w
 	return w.Address(), nil
 }
 
@@ -198,6 +204,7 @@ func (t *cells) close(failed bool) (kept string) {
 		t.endHook()
 		t.hooks.Wait()
 	}
+	_ = os.RemoveAll(t.earlierDir())
 	if kept == "" {
 		_ = os.RemoveAll(t.dir)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,5 +112,27 @@ func TestMarks(t *testing.T) {
 	dump := fmt.Appendf(nil, `INSERT INTO a VALUES ('see eastbound1', '\x%x')`, "an eastbound1 too")
 	if n := marks(dump, "eastbound1"); n != 2 || marks(dump, "homebound1") != 0 {
 		t.Errorf("%d in %s", n, strings.TrimSpace(string(dump)))
+	}
+}
+
+// TestDealt: words choose blows by their names, in the order of all; one that no blow has is refused.
+func TestDealt(t *testing.T) {
+	names := func(words ...string) (list []string) {
+		for _, b := range (&cells{o: cellsOptions{only: words}}).dealt() {
+			list = append(list, b.name)
+		}
+		return list
+	}
+	all := names()
+	if len(all) < 14 || !slices.Contains(all, upgraded) {
+		t.Errorf("all are %q", all)
+	}
+	if got := names("promoted", "upgraded"); !slices.Equal(got, []string{upgraded, "the cell's standby promoted", "the home's standby promoted"}) {
+		t.Errorf("chosen are %q", got)
+	}
+	for word, known := range map[string]bool{"promoted": true, "nonesuch": false} {
+		if err := (&cells{o: cellsOptions{only: []string{"none", word}}}).known(); (err == nil) != known {
+			t.Errorf("%s: %v", word, err)
+		}
 	}
 }

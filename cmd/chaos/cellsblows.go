@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +36,29 @@ func (one task) at(doors []string) bool {
 	return false
 }
 
+// upgraded is what the blow is called before which the cells run another program.
+const upgraded = "upgraded, one after the other"
+
+// dealt are the blows that were asked for.
+func (t *cells) dealt() []*blow {
+	if len(t.o.only) == 0 {
+		return t.blows()
+	}
+	return slices.DeleteFunc(t.blows(), func(b *blow) bool {
+		return !slices.ContainsFunc(t.o.only, func(word string) bool { return strings.Contains(b.name, word) })
+	})
+}
+
+// known refuses words that no blow has.
+func (t *cells) known() error {
+	for _, word := range t.o.only {
+		if !slices.ContainsFunc(t.blows(), func(b *blow) bool { return strings.Contains(b.name, word) }) {
+			return fmt.Errorf("no blow has %q in its name: -help lists them", word)
+		}
+	}
+	return nil
+}
+
 // blows are all of them, in order.
 func (t *cells) blows() []*blow {
 	both, brief := []string{"home", region}, t.o.away/3
@@ -44,6 +69,7 @@ func (t *cells) blows() []*blow {
 	}
 	return []*blow{
 		{name: "none", spared: both, do: func(ctx context.Context) error { return pause(ctx, t.o.calm) }},
+		{name: upgraded, spared: both, do: t.upgrade},
 		kill("a serve", "serve1"), kill("a worker", "worker1"), kill("the balancer", "balancer"), kill("the pooler", "pgbouncer1"), kill("PostgreSQL", "postgres1"),
 		{name: "a Redis master of each lost", do: func(ctx context.Context) error { return t.lose(ctx, brief, t.master) }},
 		{name: "the home lost", cutAt: []string{"home"}, spared: []string{region}, do: func(ctx context.Context) error {
@@ -56,7 +82,8 @@ func (t *cells) blows() []*blow {
 		}},
 		{name: "silence between the cells", spared: both, do: func(ctx context.Context) error { return t.part(ctx, brief, (*devstack.Way).Hang) }},
 		{name: "no way between the cells", spared: both, do: func(ctx context.Context) error { return t.part(ctx, brief, (*devstack.Way).Cut) }},
-		{name: "the cell's standby promoted", spared: []string{"home"}, do: t.home.Cell.FailOver},
+		{name: "the cell's standby promoted", spared: []string{"home"}, do: func(ctx context.Context) error { return t.home.Cell.FailOver(ctx) }},
+		{name: "the home's standby promoted", do: t.promoteHome},
 		{name: "all started anew in turn", spared: both, do: t.roll},
 	}
 }
@@ -64,7 +91,7 @@ func (t *cells) blows() []*blow {
 // strike deals the blows, each once all works again after the one before.
 func (t *cells) strike(ctx context.Context, out io.Writer) error {
 	_, _ = fmt.Fprintf(out, "%-30s %8s %8s %5s %8s %5s %6s %9s\n", "", "for", "answered", "503", "located", "cut", "faulty", "back in")
-	for _, b := range t.blows() {
+	for _, b := range t.dealt() {
 		t.score.begin(b)
 		began := time.Now()
 		if err := b.do(ctx); err != nil {
@@ -148,6 +175,20 @@ func (t *cells) part(ctx context.Context, length time.Duration, how func(*devsta
 	for _, w := range t.ways {
 		w.Mend()
 	}
+	return err
+}
+
+// promoteHome loses the home's primary, and has the cell follow the new one, to which its settings lead already.
+func (t *cells) promoteHome(ctx context.Context) error {
+	gone, err := url.Parse(t.home.Primary.URL())
+	if err != nil {
+		return err
+	}
+	if err := t.home.FailOver(ctx); err != nil {
+		return err
+	}
+	t.ways[gone.Host].Close() // nobody takes a connection there
+	_, err = t.home.Cell.JoinAnew(ctx, false)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ import (
 
 // judge compares what was acknowledged with what there is, once nothing is under way any more.
 func (t *cells) judge(ctx context.Context, out io.Writer) error {
-	at := map[string]string{"home": t.home.Primary.URL(), region: t.home.Cell.Standby.URL()} // which was promoted
+	at := map[string]string{"home": t.home.Leader().URL(), region: t.home.Cell.Leader().URL()}
 	var faults []error
 	for _, f := range t.score.faults {
 		faults = append(faults, errors.New(f))
@@ -42,7 +43,7 @@ func (t *cells) judge(ctx context.Context, out io.Writer) error {
 		t.heard.mu.Unlock()
 		faults = append(faults, d.judgeOne(ctx, w.name, w.target, heard, hashes, out), d.judgeRuns(ctx, heard, len(w.started), out), d.knowRuns(ctx, w.started))
 	}
-	faults = append(faults, t.judgeDirectory(ctx, bases, out), t.judgePlaces(ctx, at, out))
+	faults = append(faults, t.judgeNames(ctx, bases["home"], out), t.judgeDirectory(ctx, out), t.judgePlaces(ctx, at, out))
 	return errors.Join(faults...)
 }
 
@@ -122,18 +123,45 @@ func (d tables) knowRuns(ctx context.Context, started map[string]bool) error {
 	return rows.Err()
 }
 
-// judgeDirectory waits until the cell knows what was changed at the home last.
-func (t *cells) judgeDirectory(ctx context.Context, bases map[string]tables, out io.Writer) error {
-	const question = `SELECT string_agg(id || ' ' || name || ' ' || row_version, ', ' ORDER BY id) FROM customers`
+// judgeNames finds each change of the directory that was taken in the home's log.
+func (t *cells) judgeNames(ctx context.Context, home tables, out io.Writer) error {
+	var log string
+	if err := home.QueryRowContext(ctx, `SELECT COALESCE(string_agg(details::text, ' '), '') FROM audit_events WHERE action = 'customer.updated'`).Scan(&log); err != nil {
+		return err
+	}
+	given := t.owners[0].renamed
+	lost := slices.DeleteFunc(slices.Clone(given), func(name string) bool { return strings.Contains(log, `"`+name+`"`) })
+	_, _ = fmt.Fprintf(out, "%d changes of the directory acknowledged, %d lost\n", len(given), len(lost))
+	if len(lost) > 0 || len(given) == 0 {
+		return fmt.Errorf("lost of %d changes of the directory: %s", len(given), strings.Join(lost, ", "))
+	}
+	return nil
+}
+
+// judgeDirectory waits until the cell knows what was changed at the home last: what is on its way counts as a difference, too.
+func (t *cells) judgeDirectory(ctx context.Context, out io.Writer) error {
 	return eventually(ctx, func(ctx context.Context) error {
-		var here, there string
-		if err := errors.Join(bases["home"].QueryRowContext(ctx, question).Scan(&here), bases[region].QueryRowContext(ctx, question).Scan(&there)); err != nil {
+		text, err := t.home.Cell.JoinAnew(ctx, true)
+		if err != nil {
 			return err
 		}
-		if here != there {
-			return fmt.Errorf("the home has %s, the cell %s", here, there)
+		var all []struct {
+			Table                          string
+			Rows, Missing, Different, Gone int
 		}
-		_, _ = fmt.Fprintf(out, "the directory is the same in both: %s\n", here)
+		if err := json.Unmarshal([]byte(text), &all); err != nil {
+			return err
+		}
+		rows := 0
+		for _, d := range all {
+			if rows += d.Rows; d.Missing+d.Different+d.Gone > 0 {
+				return fmt.Errorf("the directory of the cell differs from the home's: %+v", d)
+			}
+		}
+		if rows == 0 {
+			return errors.New("there is no directory")
+		}
+		_, _ = fmt.Fprintf(out, "the directory is the same in both: %d rows of %d tables\n", rows, len(all))
 		return nil
 	})
 }

@@ -33,7 +33,7 @@ func (t *cells) tasks() (list []task) {
 		}
 		root, east := t.caller(door.cell, t.owners[0]), t.owners[1].company
 		list = append(list, task{name: "query over both at " + door.name, door: door.name, do: root.query(east)},
-			task{name: "change of the directory at " + door.name, door: door.name, do: root.rename(east)})
+			task{name: "change of the directory at " + door.name, door: door.name, do: root.rename(east, door.name)})
 	}
 	return list
 }
@@ -93,13 +93,20 @@ func (c *caller) query(east int64) func(context.Context) error {
 	}
 }
 
-// rename changes what is the home's to change.
-func (c *caller) rename(company int64) func(context.Context) error {
+// rename changes what is the home's to change. Each name is given once.
+func (c *caller) rename(company int64, door string) func(context.Context) error {
 	n := 0
 	return func(ctx context.Context) error {
 		n++
-		return c.tenant.GraphQL(ctx, `mutation($id: ID!, $name: String!) { updateCustomer(input: {customerId: $id, name: $name}) { customer { name } } }`,
-			map[string]any{"id": company, "name": fmt.Sprint("East ", n)}, nil)
+		name := fmt.Sprintf("East %d of %s", n, door)
+		err := c.tenant.GraphQL(ctx, `mutation($id: ID!, $name: String!) { updateCustomer(input: {customerId: $id, name: $name}) { customer { name } } }`,
+			map[string]any{"id": company, "name": name}, nil)
+		if err == nil {
+			c.who.mu.Lock()
+			c.who.renamed = append(c.who.renamed, name)
+			c.who.mu.Unlock()
+		}
+		return err
 	}
 }
 

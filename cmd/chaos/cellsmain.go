@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -17,14 +18,20 @@ type cellsOptions struct {
 	pace, calm, away time.Duration
 	seed             uint64
 	limit            time.Duration
+	// from is the commit whose program the cells begin with, only are words of the blows that are dealt: all where there is none.
+	from string
+	only []string
 }
 
 const cellsUsage = `Usage: make chaos-cluster [ARGS="FLAGS"]
 
-Starts a home and the cell of a region, each with all of its processes, asks both at both addresses, and kills, stops and
-cuts off one after the other. Nothing that was acknowledged may be lost, and nothing of one cell known in the other's
-database. It talks to nothing but the loopback address, and leaves nothing; the logs stay where something was lost.
+Starts a home and the cell of a region, each with all of its processes, of an earlier commit's program; asks both at both
+addresses, upgrades them meanwhile, and kills, stops and cuts off one after the other. Nothing that was acknowledged may be
+lost, and nothing of one cell known in the other's database. It talks to nothing but the loopback address, and leaves
+nothing; the logs stay where something was lost.
 
+The blows:
+%s
 Flags:
 `
 
@@ -33,6 +40,11 @@ func cellsCommand(ctx context.Context, args []string) error {
 	o := cellsOptions{}
 	flags := flag.NewFlagSet("chaos cells", flag.ExitOnError)
 	flags.StringVar(&o.binary, "canopy", "bin/canopy", "the program to try")
+	flags.StringVar(&o.from, "from", "", "the commit that is upgraded from, which git has to have here; by default the newest release that has cells or, as long as there is none, what was before the newest migration")
+	flags.Func("only", "words of the blows that are dealt, by commas: '-only none,upgraded' (default all); without an upgrade the cells begin with the program to try", func(words string) error {
+		o.only = strings.Split(words, ",")
+		return (&cells{o: o}).known()
+	})
 	flags.StringVar(&o.balancer, "balancer", "deploy/haproxy.cfg", "HAProxy's settings")
 	flags.DurationVar(&o.pace, "pace", time.Second, "pause of each of some twenty callers between two requests")
 	flags.DurationVar(&o.calm, "calm", 5*time.Second, "time before the first blow, and after each once all works")
@@ -40,7 +52,11 @@ func cellsCommand(ctx context.Context, args []string) error {
 	flags.Uint64Var(&o.seed, "seed", 1, "of the texts")
 	flags.DurationVar(&o.limit, "limit", 30*time.Minute, "how long it may take")
 	flags.Usage = func() {
-		_, _ = io.WriteString(os.Stderr, cellsUsage)
+		var names strings.Builder
+		for _, b := range (&cells{}).blows() {
+			_, _ = fmt.Fprintf(&names, "  %s\n", b.name)
+		}
+		_, _ = fmt.Fprintf(os.Stderr, cellsUsage, &names)
 		flags.PrintDefaults()
 	}
 	_ = flags.Parse(args) // it exits
@@ -61,6 +77,9 @@ func runCells(ctx context.Context, o cellsOptions, out io.Writer) (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if t.from != "" {
+		_, _ = fmt.Fprintf(out, "they begin with the program of %s\n", t.from)
 	}
 	_, _ = fmt.Fprintf(out, "two cells run after %.0f s\n", time.Since(began).Seconds())
 	stop := t.load(ctx)

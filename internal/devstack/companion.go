@@ -42,6 +42,13 @@ func (p *Companion) Start(context.Context) error {
 	return nil
 }
 
+// Become has it be another program from its next start on.
+func (p *Companion) Become(path string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Path = path
+}
+
 // Running tells whether it runs.
 func (p *Companion) Running() bool {
 	proc := p.process()

@@ -46,7 +46,7 @@ type Options struct {
 type Cluster struct {
 	// URL is where the balancer is, Key what `canopy bootstrap` has printed: the first API key, of a company at the home.
 	URL, Key string
-	// Primary takes writes until FailOver, Standby follows it.
+	// Primary takes writes until FailOver, Standby follows it, and takes them from then on.
 	Primary, Standby *devstack.Postgres
 	// Cell is that of the region, nil where there is none.
 	Cell *Cluster
@@ -63,7 +63,10 @@ type Cluster struct {
 	// shared are the settings that all cells have, comesBy is who the cell is in the home's database.
 	env, shared []string
 	comesBy     *url.Userinfo
-	parts       []*Part
+	// region is the one that it is the cell of.
+	region     string
+	parts      []*Part
+	failedOver bool
 
 	stopWatch context.CancelFunc
 	watching  sync.WaitGroup
@@ -177,7 +180,8 @@ func (c *Cluster) servers(ctx context.Context) error {
 			c.Standby, err = c.Primary.StartStandby(ctx, filepath.Join(c.dir, "postgres2"))
 		}
 		if err == nil && c.o.Synchronous {
-			err = execute(ctx, c.Primary.URL(), "ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
+			// By its name, as PostgreSQL gives it: '*' may as well be the cell that follows, and the standby lack what was committed.
+			err = execute(ctx, c.Primary.URL(), "ALTER SYSTEM SET synchronous_standby_names = 'walreceiver'", "SELECT pg_reload_conf()")
 		}
 		return err
 	})
@@ -267,21 +271,46 @@ func (c *Cluster) ready(ctx context.Context) error {
 	}
 }
 
-// FailOver ends the primary for good, with its pooler, and promotes the standby, which takes writes when it returns. What had not
+// FailOver kills the primary for good, with its pooler, and promotes the standby, which takes writes when it returns. What had not
 // reached the standby is lost. A pooler whose
 // server is gone has whoever connects wait for it, where one that is gone itself is passed over at once.
 func (c *Cluster) FailOver(ctx context.Context) error {
 	for _, p := range c.parts {
 		if p.server == c.Primary || p.server == c.poolers[0] {
-			p.retire()
+			if err := p.Down(); err != nil {
+				return err
+			}
 		}
 	}
-	c.Primary.Kill()
+	c.Primary.Kill() // which waits for its end
 	c.poolers[0].Remove()
 	if err := c.Standby.Promote(ctx); err != nil {
 		return err
 	}
+	c.failedOver = true
 	return c.poolers[1].Restart(ctx)
+}
+
+// Leader is who takes writes.
+func (c *Cluster) Leader() *devstack.Postgres {
+	if c.failedOver {
+		return c.Standby
+	}
+	return c.Primary
+}
+
+// Upgrade migrates the database by another program, which each process is from its next start on.
+func (c *Cluster) Upgrade(ctx context.Context, program string) error {
+	c.o.Canopy = program
+	if _, err := c.canopy("migrate", c.past(), "migrate", "up").Run(ctx); err != nil {
+		return err
+	}
+	for _, p := range c.parts {
+		if own, ok := p.server.(*devstack.Companion); ok && p.Name != "balancer" {
+			own.Become(program)
+		}
+	}
+	return nil
 }
 
 // Stop ends all of it, in the order in which nothing is missed: what is under way is finished. It leaves nothing.

@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"github.com/lib/pq"
+
+	"canopy/internal/devstack"
 )
 
 // asked does something with a database.
@@ -53,7 +55,7 @@ func (c *Cluster) settings(shared []string) error {
 }
 
 // past is the setting that leads a command past the poolers, which share connections between transactions.
-func (c *Cluster) past() []string { return []string{"DATABASE_URL=" + c.Primary.URL()} }
+func (c *Cluster) past() []string { return []string{"DATABASE_URL=" + c.Leader().URL()} }
 
 // found makes the home's database with the first company, and lets the region have its cell.
 func (c *Cluster) found(ctx context.Context) error {
@@ -87,21 +89,45 @@ func (c *Cluster) found(ctx context.Context) error {
 
 // join makes the database that of the region's cell, which follows the home.
 func (c *Cluster) join(ctx context.Context, home *Cluster) error {
-	at, err := url.Parse(home.Primary.URL())
+	first, err := c.wayTo(home.Primary)
 	if err != nil {
 		return err
 	}
-	at.User = c.comesBy
-	if way := c.o.Way; way != nil {
-		if at.Host, err = way(at.Host); err != nil {
-			return err
-		}
+	second, err := c.wayTo(home.Standby)
+	if err != nil {
+		return err
 	}
-	region := home.o.Region
-	follows := []string{"CANOPY_REGION=" + region, "CANOPY_HOME_URL=" + at.String()}
+	both, err := together(first, second)
+	if err != nil {
+		return err
+	}
+	c.region = home.o.Region
+	follows := []string{"CANOPY_REGION=" + c.region, "CANOPY_HOME_URL=" + both}
 	if err := c.settings(append(follows, home.shared...)); err != nil {
 		return err
 	}
-	_, err = c.canopy("region", c.past(), "region", "join", region).Run(ctx)
+	_, err = c.canopy("region", c.past(), "region", "join", c.region).Run(ctx)
 	return err
+}
+
+// wayTo is the URL by which the cell comes to a server of the home.
+func (c *Cluster) wayTo(server *devstack.Postgres) (string, error) {
+	at, err := url.Parse(server.URL())
+	if err != nil {
+		return "", err
+	}
+	at.User = c.comesBy
+	if way := c.o.Way; way != nil {
+		at.Host, err = way(at.Host)
+	}
+	return at.String(), err
+}
+
+// JoinAnew has a cell follow the home again that has failed over, and gives what the program prints of the differences, as JSON. A dry run changes nothing.
+func (c *Cluster) JoinAnew(ctx context.Context, dryRun bool) (string, error) {
+	args := []string{"region", "join", c.region, "--anew", "--json"}
+	if dryRun {
+		args = append(args, "--dry-run")
+	}
+	return c.canopy("region", c.past(), args...).Run(ctx)
 }

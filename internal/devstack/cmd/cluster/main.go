@@ -82,7 +82,7 @@ func run(ctx context.Context, o cluster.Options) error {
 	}
 }
 
-// failing is the cell whose primary may be lost: a region's cell loses the home with the home's own (docs/cells.md).
+// failing is the cell whose primary may be lost: a region's cell is joined anew once the home's own is lost (docs/cells.md).
 func failing(c *cluster.Cluster) *cluster.Cluster {
 	if c.Cell != nil {
 		return c.Cell
