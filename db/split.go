@@ -53,6 +53,9 @@ type Split struct {
 	pause time.Duration
 }
 
+// Number is that of the cell.
+func (s *Split) Number() int64 { return s.cell.Number }
+
 // SplitState is how far the split of a region is, as the home knows.
 type SplitState struct {
 	RegionID int64  `db:"region_id" json:"-"`

@@ -25,6 +25,8 @@ const objectsAtOnce = 8
 type Mover struct {
 	*db.Split
 	home, cell blob.Store
+	// own is the part of the cell's store that its processes read.
+	own blob.Store
 	// noted is what the cell's store is called where it is noted what has come into it.
 	noted string
 	// Objects is how many originals have come, and Bytes how many bytes these have.
@@ -33,7 +35,7 @@ type Mover struct {
 
 // OpenMover opens the home and the cell by the settings of each.
 func OpenMover(ctx context.Context, home, cell *config.Config, region string, told func(db.Difference)) (*Mover, error) {
-	m := &Mover{noted: fmt.Sprintf("%x", sha256.Sum256([]byte(cell.BlobURL)))}
+	m := &Mover{}
 	var err error
 	if home.BlobURL != "" {
 		if cell.BlobURL == "" || cell.BlobURL == home.BlobURL {
@@ -50,6 +52,10 @@ func OpenMover(ctx context.Context, home, cell *config.Config, region string, to
 	if m.Split, err = db.BeginSplit(ctx, home.DatabaseURL, cell.DatabaseURL, region, told); err != nil {
 		m.Close()
 		return nil, err
+	}
+	if m.cell != nil {
+		m.own = blob.Below(m.cell, blobsOfCell(m.Number()))
+		m.noted = fmt.Sprintf("%x", sha256.Sum256([]byte(cell.BlobURL+" "+blobsOfCell(m.Number()))))
 	}
 	return m, nil
 }
@@ -140,10 +146,10 @@ func (m *Mover) object(ctx context.Context, key string) error {
 	}
 	defer func() { _ = from.Close() }()
 	sent, came := newDigest(), newDigest()
-	if err := m.cell.Write(ctx, key, io.TeeReader(from, sent)); err != nil {
+	if err := m.own.Write(ctx, key, io.TeeReader(from, sent)); err != nil {
 		return fmt.Errorf("the original %s in the cell: %w", key, err)
 	}
-	there, err := m.cell.Open(ctx, key)
+	there, err := m.own.Open(ctx, key)
 	if err == nil {
 		_, err = io.Copy(came, there)
 		err = errors.Join(err, there.Close())
