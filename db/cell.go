@@ -223,24 +223,45 @@ func (s *Store) movedTo(ctx context.Context, n rowName) (cell int64, err error) 
 	return cell, ignoreNoRows(err)
 }
 
-// SpansCells tells at the home whether what the companies of a scope have is in more than its database.
-func (s *Store) SpansCells(ctx context.Context, scope access.Scope) (spans bool, err error) {
-	cells := s.cells.Load().Regions
-	if len(cells) == 0 {
-		return false, nil
-	}
-	err = s.get(ctx, &spans, qSpansCells, scope.From(), scope.To(), []int64(cells))
-	return spans, err
+// Holder is a place that has what companies of a scope have, and the first of these companies in the order of the tree.
+type Holder struct {
+	Region, Address string
+	First           int64
 }
 
-var qSpansCells = prepare(`SELECT EXISTS (SELECT FROM customers c WHERE ` + withinScope + ` AND c.region_id = ANY ($3::bigint[]))`)
+// Place is where the holder is asked.
+func (h Holder) Place() problem.Place { return problem.Place{Region: h.Region, Address: h.Address} }
+
+// Holders are the places that have what companies of a scope have; none where there is the home alone.
+func (s *Store) Holders(ctx context.Context, scope access.Scope) (holders []Holder, err error) {
+	if s.cell == nil && len(s.cells.Load().Regions) == 0 {
+		return nil, nil
+	}
+	var rows []Holder
+	err = s.list(ctx, &rows, qCellsIn, scope.From(), scope.To())
+	for _, row := range rows {
+		if !slices.ContainsFunc(holders, func(h Holder) bool { return h.Place() == row.Place() }) {
+			holders = append(holders, row)
+		}
+	}
+	return holders, err
+}
+
+// Is tells whether this database is that of a place.
+func (s *Store) Is(place problem.Place) bool {
+	own := ""
+	if s.cell != nil {
+		own = s.cell.Region
+	}
+	return place.Region == own
+}
 
 // OtherCells are those, beside this one, that can have what companies of a scope have that an ask is for: as few as there are regions of such companies. atHome: the home has something of each.
 func (s *Store) OtherCells(ctx context.Context, scope access.Scope, a Ask, atHome bool) (places []problem.Place, err error) {
 	if s.cell == nil && len(s.cells.Load().Regions) == 0 {
 		return nil, nil
 	}
-	var rows []struct{ Region, Address string }
+	var rows []Holder
 	if id, given := value(a.Where().Terms, "customerId"); given {
 		err = s.list(ctx, &rows, qCellOf, scope.From(), scope.To(), id)
 	} else {
@@ -249,16 +270,11 @@ func (s *Store) OtherCells(ctx context.Context, scope access.Scope, a Ask, atHom
 	if err != nil {
 		return nil, err
 	}
-	own, home := "", problem.Place{}
-	if s.cell != nil {
-		own = s.cell.Region
-	}
 	if atHome && s.cell != nil {
-		places = append(places, home)
+		places = append(places, problem.Place{})
 	}
 	for _, row := range rows {
-		p := problem.Place{Region: row.Region, Address: row.Address}
-		if p.Region != own && !slices.Contains(places, p) {
+		if p := row.Place(); !s.Is(p) && !slices.Contains(places, p) {
 			places = append(places, p)
 		}
 	}
@@ -270,11 +286,11 @@ const ofCell = `CASE WHEN z.region_id IS NULL THEN '' ELSE r.code END AS region,
 
 var (
 	// Of each region one company is looked for, by the index that has a region's companies in the order of the tree: the scope may be the whole of that.
-	qCellsIn = prepare(`SELECT ` + ofCell + ` FROM regions r
-		CROSS JOIN LATERAL (SELECT FROM customers c WHERE (c.region_id, c.lineage) >= (r.id, $1::bigint[]) AND (c.region_id, c.lineage) < (r.id, $2::bigint[])
+	qCellsIn = prepare(`SELECT ` + ofCell + `, c.id AS first FROM regions r
+		CROSS JOIN LATERAL (SELECT c.id FROM customers c WHERE (c.region_id, c.lineage) >= (r.id, $1::bigint[]) AND (c.region_id, c.lineage) < (r.id, $2::bigint[])
 			ORDER BY c.region_id, c.lineage LIMIT 1) c
 		LEFT JOIN cells z ON z.region_id = r.id ORDER BY r.id`)
-	qCellOf = prepare(`SELECT ` + ofCell + ` FROM customers c` + joinByID("regions", "r", "c.region_id") + `LEFT JOIN cells z ON z.region_id = r.id WHERE c.id = $3 AND ` + withinScope)
+	qCellOf = prepare(`SELECT ` + ofCell + `, c.id AS first FROM customers c` + joinByID("regions", "r", "c.region_id") + `LEFT JOIN cells z ON z.region_id = r.id WHERE c.id = $3 AND ` + withinScope)
 )
 
 var qIsCell = prepare(`SELECT 1 FROM cells WHERE region_id = $1`)

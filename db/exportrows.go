@@ -162,14 +162,17 @@ func (s *Store) EachExported(ctx context.Context, k ExportKind, owner int64, eac
 	}
 }
 
+// Lacks tells whether a kind is what only the home has, and this is a cell.
+func (s *Store) Lacks(k ExportKind) bool { return s.here(k.query) != nil }
+
 // HiddenContexts counts the private contexts of a company.
 func (s *Store) HiddenContexts(ctx context.Context, customerID int64) (n int64, err error) {
 	err = s.get(ctx, &n, qHiddenContexts, customerID)
 	return n, err
 }
 
-// Below streams the ids of a company and all below it in preorder, and gives how many these are.
-func (s *Store) Below(ctx context.Context, customerID int64, each func(id, of int64) error) error {
+// Below streams a company and all below it in preorder, and gives how many these are; in a cell about as many, as others tell it.
+func (s *Store) Below(ctx context.Context, customerID int64, each func(c *Customer, of int64) error) error {
 	top := &Customer{}
 	if err := s.get(ctx, top, qExportTop, customerID); err != nil {
 		return err
@@ -178,10 +181,11 @@ func (s *Store) Below(ctx context.Context, customerID int64, each func(id, of in
 	if err := s.get(ctx, &of, qCountBelow, customerID); err != nil {
 		return err
 	}
-	return s.StreamSubtree(ctx, top.Lineage.Subtree(), nil, 0, func(c *Customer) error { return each(c.ID, of+1) })
+	return s.StreamSubtree(ctx, top.Lineage.Subtree(), nil, 0, func(c *Customer) error { return each(c, of+1) })
 }
 
 var (
 	qExportTop  = prepare(`SELECT ` + customerColumns + ` FROM customers c WHERE c.id = $1`)
-	qCountBelow = prepare(`SELECT COALESCE(sum(n), 0)::bigint FROM usage_counts WHERE customer_id = $1 AND name = 'customers'`)
+	qCountBelow = prepare(`SELECT COALESCE(sum(n), 0)::bigint FROM (
+		SELECT n FROM usage_counts WHERE customer_id = $1 AND name = 'customers' UNION ALL SELECT n FROM counts_elsewhere WHERE customer_id = $1 AND name = 'customers') t`)
 )

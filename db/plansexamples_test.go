@@ -410,7 +410,6 @@ var examples = map[query]example{
 	qUseMarks:          few(100),
 	qForgetUseMarks:    few("{permission}", "{7}", "{2026-01-01}"),
 	qPlaceOfCell:       few(1),
-	qSpansCells:        within("{7}"),
 	qCellsIn:           within(),
 	qCellOf:            within(299),
 	qIsCell:            few(1),

@@ -97,8 +97,11 @@ func (e *export) make(ctx context.Context, to io.Writer) (err error) {
 	ctx = db.ReadingMuch(ctx)
 	e.out = archive.NewWriter(to, e.row.CustomerID, e.row.CreatedAt.UTC())
 	done := int64(0)
-	err = e.store.Below(ctx, e.row.CustomerID, func(id, of int64) error {
-		if err := e.company(ctx, id); err != nil {
+	err = e.store.Below(ctx, e.row.CustomerID, func(c *db.Customer, of int64) error {
+		if e.store.Elsewhere(c.RegionID) { // it was made, or has moved, since the export was asked for
+			return fmt.Errorf("another cell has what the company %d has", c.ID)
+		}
+		if err := e.company(ctx, c.ID); err != nil {
 			return err
 		}
 		done++
@@ -125,6 +128,9 @@ func (e *export) company(ctx context.Context, id int64) error {
 // kinds writes the rows that belong to something, each with what belongs to it.
 func (e *export) kinds(ctx context.Context, kinds []db.ExportKind, owner int64) error {
 	for _, k := range kinds {
+		if e.store.Lacks(k) {
+			continue
+		}
 		err := e.store.EachExported(ctx, k, owner, func(r *db.Exported) error {
 			if !e.rights.Has(k.Right) {
 				return e.kinds(ctx, k.Below, r.ID) // of which there may be a right
@@ -177,6 +183,9 @@ func (e *export) leftOut() []string {
 		"passwords, two-factor secrets, passkeys and sessions of users; secrets of API keys; signing secrets of webhook destinations; values of agents' secrets; " +
 			"client secrets of identity providers, and who is who at them; SCIM tokens",
 		"chunks and vectors, which are made anew of the originals",
+	}
+	if e.store.Cell() != nil {
+		list = append(list, "what the home of the platform has: billing records, and the log of changes to companies, people, roles, permissions and keys")
 	}
 	if e.hidden > 0 {
 		list = append(list, fmt.Sprintf("%d private contexts with their documents, which are their creators': those that are shared are here", e.hidden))

@@ -3,7 +3,9 @@ package resolvers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"canopy/db"
@@ -37,9 +39,6 @@ func (m Mutation) ExportCustomer(ctx context.Context, in ExportCustomerInput) (*
 	if err != nil {
 		return nil, err
 	}
-	if m.Blobs == nil {
-		return nil, problem.Bad("this platform makes no exports: it has no store for them").With("no_document_store")
-	}
 	out := &ExportCustomerPayload{}
 	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		row, err := tx.Customer(ctx, c.Scope(), id)
@@ -49,15 +48,11 @@ func (m Mutation) ExportCustomer(ctx context.Context, in ExportCustomerInput) (*
 		if err := c.mayExport(row.ID); err != nil {
 			return err
 		}
-		if err := tx.AtHome(); err != nil {
+		if err := exportedHere(ctx, tx, row); err != nil {
 			return err
 		}
-		spans, err := tx.SpansCells(ctx, row.Lineage.Subtree())
-		if err != nil {
-			return err
-		}
-		if spans {
-			return problem.Bad("the company %d, or one below it, is of a region with a cell of its own: exports are made of what is at the home alone", id).With("in_cells")
+		if m.Blobs == nil {
+			return problem.Bad("this platform makes no exports: it has no store for them").With("no_document_store")
 		}
 		out.CustomerExport, err = tx.InsertExport(ctx, id, c.Credential(), c.Grants[access.Tenant].Features)
 		if db.Violates(err, db.ExportOnce) {
@@ -69,6 +64,28 @@ func (m Mutation) ExportCustomer(ctx context.Context, in ExportCustomerInput) (*
 		ch.work = true
 		return ch.audit(id, audit.CustomerExported, out.CustomerExport, audit.Created(out.CustomerExport))
 	})
+}
+
+// exportedHere refuses an export that another cell makes, or that none can: an archive is made of what one place has, where that is.
+func exportedHere(ctx context.Context, tx *db.Store, row *db.Customer) error {
+	holders, err := tx.Holders(ctx, row.Lineage.Subtree())
+	if err != nil || len(holders) == 0 {
+		return err
+	}
+	if len(holders) == 1 {
+		if at := holders[0].Place(); !tx.Is(at) {
+			return problem.Elsewhere(at.Region, at.Address)
+		}
+		return nil
+	}
+	places := make([]string, len(holders))
+	for i, h := range holders {
+		places[i] = fmt.Sprintf("at the home (from the company %d on)", h.First)
+		if h.Region != "" {
+			places[i] = fmt.Sprintf("in the cell of the region %s (from the company %d on)", h.Region, h.First)
+		}
+	}
+	return problem.Bad("what the company %d and those below it have is in several places, %s: export apart each of them that has none of another place below it", row.ID, strings.Join(places, ", ")).With("in_cells")
 }
 
 // mayExport: a company is exported by an owner of its own, or from above.

@@ -46,7 +46,7 @@ type archiveInput struct {
 }
 
 func (a *api) registerExports() {
-	notFound := []int{http.StatusNotFound}
+	notFound := []int{http.StatusNotFound, http.StatusMisdirectedRequest}
 	add(a, operation{
 		id: "exportCustomer", rule: rule.ExportCustomer, method: http.MethodPost, path: "/tenant/customer/{cid}/export", tag: tagCustomers, errors: notFound, status: http.StatusAccepted,
 		summary: "Export a company", description: "Asks for the export of a company with everything below it. One at a time; for an owner of the company itself, or from above.",

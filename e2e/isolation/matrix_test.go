@@ -40,7 +40,7 @@ func restIsolation(t *testing.T, w *world) {
 		}
 		delete(rows, e.OperationID)
 		for _, row := range list {
-			if w.apart() && !row.assistant {
+			if w.apart() && !row.assistant && !row.apart {
 				continue
 			}
 			if row.public != (e.Rule == nil) {

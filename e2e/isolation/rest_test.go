@@ -21,6 +21,8 @@ type restRow struct {
 	gives bool
 	// public: no token is asked for; assistant: one for the assistant.
 	public, assistant bool
+	// apart: it is asked of a company that lives in another cell than who is who, too, as all is that the assistant has.
+	apart bool
 }
 
 func onCustomer(a *ask) []any { return []any{a.theCustomer()} }
@@ -71,8 +73,8 @@ func customerRows() []restRow {
 		{op: "deleteCustomer", path: func(a *ask) []any { return []any{a.aChild()} }, want: reach},
 		{op: "restoreCustomer", path: func(a *ask) []any { return []any{a.aDeleted()} }, want: reach},
 		{op: "restoreCustomer/own", path: onCustomer, want: fromAbove},
-		{op: "exportCustomer", path: func(a *ask) []any { return []any{a.aChild()} }, want: reach},
-		{op: "getExport", path: func(a *ask) []any { return []any{a.freshExport()} }, want: reach},
+		{op: "exportCustomer", path: func(a *ask) []any { return []any{a.aChild()} }, want: reach, apart: true},
+		{op: "getExport", path: func(a *ask) []any { return []any{a.freshExport()} }, want: reach, apart: true},
 		{op: "getArchive", public: true},
 		{op: "importCustomer", path: func(a *ask) []any { return []any{a.placeOfImport()} }, form: []platform.Part{{Field: "file", Name: "a.tar.gz", Content: []byte("an archive")}}, want: operators},
 		{op: "getImport", path: func(a *ask) []any { return []any{a.freshImport()} }, want: operators},

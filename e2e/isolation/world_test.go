@@ -303,7 +303,11 @@ func (a *ask) aDeleted() int64 {
 // freshExport is an export of a company right below the target.
 func (a *ask) freshExport() int64 {
 	return a.or(func() int64 {
-		return a.Number(`INSERT INTO customer_exports (customer_id, asked_by, rights) VALUES ($1, 'user:1', '{}') RETURNING id`, a.aChild())
+		child := a.aChild()
+		if a.apart() {
+			a.known()
+		}
+		return a.data.Number(`INSERT INTO customer_exports (customer_id, asked_by, rights) VALUES ($1, 'user:1', '{}') RETURNING id`, child)
 	})
 }
 

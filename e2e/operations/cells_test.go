@@ -257,9 +257,11 @@ func TestWrongCell(t *testing.T) {
 		status int
 		reason string
 	}{
-		"an export of a company of the cell":           {home, hydro, 400, "in_cells"},
+		"an export of a company of the cell":           {home, hydro, 421, `"elsewhere"`},
 		"an export of all":                             {home, 1, 400, "in_cells"},
-		"an export in the cell":                        {cell, hydro, 503, "at_home"},
+		"an export of all, in the cell":                {cell, 1, 400, "in_cells"},
+		"an export in the cell":                        {cell, hydro, 202, ""},
+		"an export of another one, in the cell":        {cell, labs, 421, `"elsewhere"`},
 		"an export of another one that is at the home": {home, labs, 202, ""},
 	} {
 		a := try.at.Do("POST", fmt.Sprintf("/tenant/customer/%d/export", try.id), root, nil)
