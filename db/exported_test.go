@@ -47,6 +47,7 @@ var notExported = map[string]string{
 	"login_networks":        "a person's own",
 	"mail_outbox":           "work under way",
 	"member_names":          "made from names, for the search box",
+	"minutes_told":          "work under way",
 	"moved_ids":             "the platform's",
 	"moved_runs":            "the platform's",
 	"passkeys":              "a person's own",

@@ -68,7 +68,7 @@ var impersonal = map[string]string{
 	".code": "the platform's", ".status": "a state", ".features": "rights", ".hash": "a hash of a secret", ".token": "a secret", ".kid": "a name of a key",
 	".client_id": "a generated name", ".issuer": "an address of a provider", ".domain": "a domain", ".domains": "the same", ".archive": "a hash", ".file": "a generated name",
 	"accounts.name": "a company's", "app_instances.domain": "the platform's", "applications.name": "the platform's", "applications.description": "the platform's",
-	"applications.auth_url": "the platform's", "cells.address": "the platform's", "splits.address": "the platform's", "splits.phase": "a kind", "splits.at": "a table", "moved_ids.kind": "a table", "moved_runs.job_key": "made by the platform", "customer_imports.space": "a generated name", "customer_limits.name": "a limit", "customer_words.named": "a company's",
+	"applications.auth_url": "the platform's", "cells.address": "the platform's", "splits.address": "the platform's", "splits.phase": "a kind", "splits.at": "a table", "minutes_told.key": "ids of companies and keys", "moved_ids.kind": "a table", "moved_runs.job_key": "made by the platform", "customer_imports.space": "a generated name", "customer_limits.name": "a limit", "customer_words.named": "a company's",
 	"customer_words.words": "a company's", "customers.name": "a company's", "default_limits.name": "a limit", "email_changes.agree_hash": "a hash",
 	"email_changes.confirm_hash": "a hash", "email_changes.stop_hash": "a hash", "identity_providers.client_secret": "a secret", "identity_providers.name": "a company's",
 	"import_requests.error": "what went wrong with a file", "link_tokens.kind": "a kind", "passkeys.transports": "kinds", "regions.name": "the platform's",

@@ -106,7 +106,7 @@ func (d planData) grow(some, n int) {
 var fewer = map[string]string{
 	"applications": "the platform's", "app_instances": "the platform's", "default_limits": "the platform's", "goose_db_version": "the platform's",
 	"regions": "the platform's", "sealing_keys": "the platform's", "signing_keys": "the platform's",
-	"splits": "the platform's", "moved_ids": "ranges", "moved_runs": "what has moved",
+	"minutes_told": "limits of two minutes", "splits": "the platform's", "moved_ids": "ranges", "moved_runs": "what has moved",
 	"cell": "one row", "cells": "the platform's", "pulse": "one row", "use_marks": "what waits for the home", "cell_erasures": "what is due", "spanning_customers": "companies with others in several cells", "erased_people": "what is due",
 	"blob_deletions": "what is due", "delivery_holds": "what is due", "webhook_due": "what is due", "delivery_look": "where workers are",
 	"tree_changes":  "what processes are told",
