@@ -10,6 +10,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/intake"
 	"canopy/internal/problem"
+	"canopy/internal/web"
 )
 
 // elsewhere is where a request is passed on to, once it is known that another cell has what it is about.
@@ -50,7 +51,7 @@ func (h *handler) pass(w http.ResponseWriter, r *http.Request) {
 	if !g.left {
 		return
 	}
-	clear(w.Header())
+	maps.DeleteFunc(w.Header(), func(name string, _ []string) bool { return !web.TellsRate(name) }) // it was counted here
 	maps.Copy(w.Header(), before)
 	out := r.WithContext(r.Context())
 	if r.Body != http.NoBody {

@@ -65,7 +65,10 @@ func TestMinutesOfCells(t *testing.T) {
 		<-time.After(2 * time.Second)
 	}
 	for used(c.Home) < atHome {
-		c.Home.Must(200, "GET", "/context", token, nil)
+		a := c.Home.Must(200, "GET", "/context", token, nil)
+		if told := strings.Join(a.Header.Values("RateLimit"), ","); !strings.Contains(told, fmt.Sprintf(`"requestsPerMinute-%d";r=`, hydro)) {
+			t.Fatalf("what was passed on does not tell what is left: %q", told)
+		}
 	}
 	devtest.Eventually(t, "the cell knows what was asked for at the home", func() bool { return used(c.Cell) == atHome })
 	for i := range most - atHome {

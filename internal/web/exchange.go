@@ -56,6 +56,9 @@ func TellRate(ctx context.Context, policy string, most, left int, reset time.Dur
 	e.Header().Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, left, int(reset/time.Second)))
 }
 
+// TellsRate tells whether a header, by its canonical name, is one that tells of limits.
+func TellsRate(name string) bool { return strings.HasPrefix(name, "Ratelimit") }
+
 // WriteHeader notes the status. Informational answers (RFC 9110, section 15.2) other than
 // 101 Switching Protocols are not the answer yet.
 func (e *exchange) WriteHeader(status int) {
