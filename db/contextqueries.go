@@ -103,11 +103,14 @@ func (q *ContextQuery) User(ctx context.Context, s *Store, scope access.Scope) (
 // KeepQueries writes what was asked, and drops the oldest where a context has more than it keeps: of each context by itself where not all can be written, as that of some may be moving into a cell.
 func (s *Store) KeepQueries(ctx context.Context, rows []ContextQuery) error {
 	err := s.keepQueries(ctx, rows)
+	if err == nil {
+		return nil
+	}
 	of := map[int64][]ContextQuery{}
 	for _, r := range rows {
 		of[r.ContextID] = append(of[r.ContextID], r)
 	}
-	if err == nil || len(of) == 1 {
+	if len(of) == 1 {
 		return err
 	}
 	err = nil

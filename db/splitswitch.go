@@ -143,7 +143,7 @@ func (s *Split) guarded(ctx context.Context) error {
 	var all bool
 	err := s.hold.GetContext(ctx, &all, `
 		SELECT count(*) = cardinality($2::text[]) FROM pg_trigger WHERE tgname = 'refused_in_split' AND tgenabled = 'O' AND tgrelid = ANY ($2::text[]::regclass[])
-			AND (SELECT true FROM splits WHERE region_id = $1 AND switched_at IS NULL FOR KEY SHARE)`, s.cell.Number, pq.Array(tables))
+			AND COALESCE((SELECT true FROM splits WHERE region_id = $1 AND switched_at IS NULL FOR KEY SHARE), false)`, s.cell.Number, pq.Array(tables))
 	if err == nil && !all {
 		err = fmt.Errorf("the region %s is no longer to move, or another process takes that back", s.cell.Region)
 	}
