@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/lib/pq"
 
 	"canopy/db"
 	"canopy/internal/bus"
@@ -90,9 +91,11 @@ func TestWhatIsLookedForIsTold(t *testing.T) {
 // TestWhatStandsBeforeALookIsLookedFor: where somebody asks for a look while another is half way, all is looked at.
 func TestWhatStandsBeforeALookIsLookedFor(t *testing.T) {
 	r, emit := newPokes(t)
+	var after []int64
 	for destination := range int64(db.LookWidth + 5) {
-		emit(destination + 10)
+		after = append(after, destination+10)
 	}
+	emit(after...)
 	devtest.Check(t, r.look(t.Context()))
 	emit(5)
 	r.hear([]byte("null"))
@@ -120,8 +123,8 @@ func TestWhatWasToldIsPassedOver(t *testing.T) {
 	}
 }
 
-// newPokes is a relay of deliveries with a queue, and what writes a delivery to a destination down.
-func newPokes(t *testing.T) (*deliveryRelay, func(destination int64)) {
+// newPokes is a relay of deliveries with a queue, and what writes a delivery to each of some destinations down.
+func newPokes(t *testing.T) (*deliveryRelay, func(destinations ...int64)) {
 	t.Helper()
 	room := newRoom(t)
 	client, err := redisconn.Client(devtest.Redis(t))
@@ -129,10 +132,10 @@ func newPokes(t *testing.T) (*deliveryRelay, func(destination int64)) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	return newDeliveryRelay(&relay{store: room.store, client: asynq.NewClientFromRedisClient(client), log: room.log}), func(destination int64) {
+	return newDeliveryRelay(&relay{store: room.store, client: asynq.NewClientFromRedisClient(client), log: room.log}), func(destinations ...int64) {
 		room.sql(t, `
 			WITH emitted AS (INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
-				SELECT 1, $1, 'evt_5', 'run.failed', '' RETURNING id, destination_id)
-			INSERT INTO webhook_due (destination_id, delivery_id) SELECT destination_id, id FROM emitted`, destination)
+				SELECT 1, unnest($1::bigint[]), 'evt_5', 'run.failed', '' RETURNING id, destination_id)
+			INSERT INTO webhook_due (destination_id, delivery_id) SELECT destination_id, id FROM emitted`, pq.Array(destinations))
 	}
 }
