@@ -28,6 +28,7 @@ cluster: build ## Run a platform of many processes here, with a standby, poolers
 	@exec go run ./internal/devstack/cmd/cluster $(ARGS)
 
 build: ## Build bin/canopy
+	@echo "building bin/canopy: some minutes the first time, seconds after that" >&2
 	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/canopy ./cmd/canopy
 
 test: ## Run all tests on a real PostgreSQL and a real Redis

@@ -18,7 +18,7 @@ type minute struct {
 	N   int64  `db:"n"`
 }
 
-// minutesAtOnce bounds what is told and heard in one exchange: those with the highest counts.
+// minutesAtOnce bounds what is told and heard in one exchange. Heard are those with the highest counts.
 const minutesAtOnce = 10_000
 
 const exchangeMinutes = `SELECT key, n FROM exchange_minutes($1, $2, $3, $4)`

@@ -80,7 +80,7 @@ func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.Operatio
 // spend counts what an operation costs against the caller's minute.
 func (c *costs) spend(ctx context.Context, report *CostReport) *gqlerror.Error {
 	p := access.PrincipalOf(ctx)
-	if p == nil || hop.By(ctx) != "" { // what another cell has passed on was counted there
+	if p == nil || hop.Counted(ctx) {
 		return nil
 	}
 	left, err := c.rates.Spend(ctx, p, quota.CostPerMinute, report.Requested, c.perMinute)

@@ -34,6 +34,9 @@ type Rates struct {
 	// allows in a minute, how much is left, and when it begins anew.
 	Tell func(ctx context.Context, name string, most, left int, reset time.Duration)
 
+	// Uncounted, unless it is nil, is told of what was let through because Redis could not be asked.
+	Uncounted func(ctx context.Context)
+
 	// announced has the day on which the level of a company's limit was last written down.
 	announced sync.Map
 }
@@ -79,6 +82,9 @@ func (r *Rates) Spend(ctx context.Context, p *access.Principal, name quota.Name,
 		}
 		d, err := r.take(ctx, of.branch, cost, of.budgets)
 		if err != nil {
+			if r.Uncounted != nil {
+				r.Uncounted(ctx)
+			}
 			continue
 		}
 		r.tell(ctx, name, of.budgets, d)

@@ -166,7 +166,7 @@ func (r *Resolver) Admit(ctx context.Context, authorization string) (context.Con
 	if err != nil {
 		return ctx, err
 	}
-	if hop.By(ctx) == "" { // what another cell has passed on was counted there
+	if !hop.Counted(ctx) {
 		if _, err := r.Rates.Spend(ctx, p, quota.RequestsPerMinute, 1, r.RequestsPerMinute); err != nil {
 			return ctx, err
 		}

@@ -85,6 +85,7 @@ func Dev(ctx context.Context, cfg *config.Config, dir string, ready func(DevInfo
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	defer p.tellStop(ctx)()
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return p.serve(ctx, l, true) })
 	all.Go(func() error { return p.work(ctx, sender) })

@@ -15,6 +15,9 @@ const (
 
 // shareMinutes has limits by the minute hold for what the home and its cells have together, until ctx ends. While the home is away, each holds for itself, which is said once.
 func (p *Platform) shareMinutes(ctx context.Context) {
+	if p.Store.Cell() != nil && p.home == nil { // a command of the shell
+		return
+	}
 	tick := time.NewTicker(minutesEvery)
 	defer tick.Stop()
 	for failed := false; ; {

@@ -165,7 +165,7 @@ func (p *Platform) wire(ctx context.Context) error {
 	patience := cmp.Or(p.limitPatience, limit.Patience)
 	p.Resolver = &resolvers.Resolver{
 		Store: p.Store, Box: p.Box, Egress: client, Providers: sso.New(client, p.Config.PublicURL), DNS: sso.NewDNS(p.Config.DNS), Keys: keys, Bus: p.Bus, PublicURL: p.Config.PublicURL, Log: p.Log,
-		Rates:    &resolvers.Rates{Limiter: limit.New(p.redis, patience), Defaults: p.Config.Limits, Store: p.Store, Tell: web.TellRate},
+		Rates:    &resolvers.Rates{Limiter: limit.New(p.redis, patience), Defaults: p.Config.Limits, Store: p.Store, Tell: web.TellRate, Uncounted: web.Uncounted},
 		Passkeys: passkey.New(p.Config.PublicURL, p.Config.PasskeyDomain, resolvers.PasskeyLife, p.origins().Has),
 		Throttle: limit.NewThrottle(p.redis, patience), Crowds: limit.NewCrowdThrottle(p.redis, patience), Addresses: limit.NewAddressThrottle(p.redis, patience),
 		RequestsPerMinute: p.Config.RateLimit,

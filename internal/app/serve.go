@@ -27,7 +27,15 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
+	defer p.tellStop(ctx)()
 	return p.serve(ctx, l, false)
+}
+
+// tellStop has the log tell when the process was told to stop, which ends later: what is under way is finished first.
+func (p *Platform) tellStop(ctx context.Context) (off func() bool) {
+	return context.AfterFunc(ctx, func() {
+		p.Log.InfoContext(ctx, "stopping: what is under way is finished first")
+	})
 }
 
 // warn tells of settings that are a risk, or are missed.

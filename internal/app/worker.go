@@ -36,6 +36,7 @@ func Work(ctx context.Context, cfg *config.Config, metrics string, o Options) er
 	own := p.own()
 	p.measured.set(prometheus.Gatherers{own, p.registry})
 	p.Log.InfoContext(ctx, "working")
+	defer p.tellStop(ctx)()
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return p.work(ctx, sender) })
 	if metrics != "" {

@@ -52,6 +52,13 @@ func TestSignature(t *testing.T) {
 	if p, err := cell.check(request(t, "POST", "/context?x=1", header), of, now); err != nil || !p.ofRows {
 		t.Errorf("of rows: %+v, %v", p, err)
 	}
+	web.Identify(nil)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		web.Uncounted(r.Context())
+		signed := home.sign(r, problem.Place{Region: "eu1"}, "192.0.2.7", now)
+		if p, err := cell.check(request(t, "POST", "/context?x=1", header), signed, now); err != nil || !p.uncounted {
+			t.Errorf("not counted: %+v, %v", p, err)
+		}
+	})).ServeHTTP(httptest.NewRecorder(), request(t, "POST", "/context?x=1", header))
 	for name, try := range map[string]struct {
 		r     *http.Request
 		value string
@@ -70,6 +77,7 @@ func TestSignature(t *testing.T) {
 		"earlier":                {request(t, "POST", "/context?x=1", header), signed, now.Add(-2 * skew), cell},
 		"another cell":           {request(t, "POST", "/context?x=1", header), signed, now, cells(t, "us1", "http://home.example", key)},
 		"another key":            {request(t, "POST", "/context?x=1", header), signed, now, cells(t, "eu1", "http://home.example", other)},
+		"said to be uncounted":   {request(t, "POST", "/context?x=1", header), strings.Replace(signed, "hops=1", "hops=1,counted=false", 1), now, cell},
 		"no signature":           {request(t, "POST", "/context?x=1", header), strings.Split(signed, ",v1=")[0], now, cell},
 		"nothing":                {request(t, "POST", "/context?x=1", header), "", now, cell},
 	} {

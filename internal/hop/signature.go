@@ -29,6 +29,9 @@ func (c *Cells) sign(r *http.Request, to problem.Place, client string, at time.T
 	if to.OfRows {
 		said += ",rows=true"
 	}
+	if web.IsUncounted(r.Context()) {
+		said += ",counted=false"
+	}
 	return said + ",v1=" + mac(c.Keys[0], said, r)
 }
 
@@ -46,6 +49,8 @@ type passedOn struct {
 	hops int
 	// ofRows: as in problem.Place.
 	ofRows bool
+	// uncounted: it was not counted against the caller's limits.
+	uncounted bool
 }
 
 // check reads what another cell has signed.
@@ -77,7 +82,7 @@ func (c *Cells) check(r *http.Request, value string, now time.Time) (p passedOn,
 		return p, err
 	}
 	hops, err := strconv.Atoi(fields["hops"])
-	return passedOn{from: fields["from"], client: fields["client"], hops: hops, ofRows: fields["rows"] == "true"}, err
+	return passedOn{from: fields["from"], client: fields["client"], hops: hops, ofRows: fields["rows"] == "true", uncounted: fields["counted"] == "false"}, err
 }
 
 type byKey struct{}
@@ -86,6 +91,12 @@ type byKey struct{}
 func By(ctx context.Context) string {
 	p, _ := ctx.Value(byKey{}).(passedOn)
 	return p.from
+}
+
+// Counted tells whether the cell that has passed a request on has counted it against the caller's limits.
+func Counted(ctx context.Context) bool {
+	p, _ := ctx.Value(byKey{}).(passedOn)
+	return p.from != "" && !p.uncounted
 }
 
 // OfRows tells whether a cell has passed a request on for what this one has, and nobody else: rows of a list, or what hangs from them.

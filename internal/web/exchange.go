@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,6 +23,7 @@ type exchange struct {
 	bytes       int64
 	hijacked    bool
 	told        told
+	uncounted   atomic.Bool
 }
 
 type exchangeKey struct{}

@@ -53,6 +53,19 @@ func ComesFrom(ctx context.Context, address string) {
 	}
 }
 
+// Uncounted says that a request was let through without being counted against limits: where counts are kept could not be asked. It does nothing outside of Identify.
+func Uncounted(ctx context.Context) {
+	if e := exchangeOf(ctx); e != nil {
+		e.uncounted.Store(true)
+	}
+}
+
+// IsUncounted tells whether that was said of a request.
+func IsUncounted(ctx context.Context) bool {
+	e := exchangeOf(ctx)
+	return e != nil && e.uncounted.Load()
+}
+
 // UserAgent is the program that the client says it is, at most 256 bytes of its text; empty outside of Identify.
 func UserAgent(ctx context.Context) string {
 	e := exchangeOf(ctx)

@@ -19,7 +19,7 @@ export const reasons: Text["reasons"] = {
   idempotency_mismatch: "Das wurde schon mit anderem Inhalt gesendet. Laden Sie die Seite neu, und versuchen Sie es noch einmal.",
   import_made: "Das Unternehmen ist schon angelegt. Löschen Sie es, um den Import zu beenden.",
   imports_under_way: "Es laufen schon so viele Importe, wie dürfen. Warten Sie, bis einer fertig ist.",
-  in_cells: "Das Unternehmen, oder eines darunter, hat seine Daten in einer eigenen Region. Exportiert wird nur, was hier liegt.",
+  in_cells: "Die Daten des Unternehmens und derer darunter liegen an mehreren Orten. Exportieren Sie einzeln, was ganz an einem liegt.",
   invalid_token: "Die Anmeldung gilt nicht mehr. Melden Sie sich wieder an.",
   last_owner: "Jemand muss Inhaber bleiben: Das ist die letzte Berechtigung eines Inhabers, die eingeschaltet ist.",
   limit_reached: "Eine Grenze des Unternehmens ist erreicht.",

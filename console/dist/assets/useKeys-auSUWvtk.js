@@ -1,1 +1,0 @@
-import{n as e}from"./pages-CREfWE6d.js";import{i as t}from"./keys.gql-CW6Jr5bg.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
