@@ -369,6 +369,9 @@ func compare(lead, is, names, op, values string) string {
 func (s *statement) bounds(w way) []string {
 	list, down := s.beyond(w.lead, w.is, s.by(w)), s.keys[0].down
 	begun, ended := len(list) > 0, false
+	if len(list) > 1 && w.lead != "" { // a comparison of rows alone does not tell the planner that they all have the lead, and it takes any index of that
+		list = append(list, "("+w.lead+")"+strings.TrimRight(behind(down), " ")+"= ("+w.is+")")
+	}
 	for _, span := range w.spans {
 		switch ends := strings.HasPrefix(span[0], "<") != down; {
 		case ends:
