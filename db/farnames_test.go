@@ -116,7 +116,7 @@ func TestFarNamesWithin(t *testing.T) {
 // pagesOfFound reads the pages of a list until there are as many rows as are wanted, or no more.
 func pagesOfFound(t *testing.T, read func(context.Context, Ask) ([]int64, [][]string, error), where Where, order string, most int) (got []int64) {
 	t.Helper()
-	const size = 100
+	const size = paging.MaxFirst
 	for at := (paging.Cursor{}); ; {
 		ids, places, err := read(t.Context(), NewAsk(where, order, paging.NewPage(size, at)))
 		devtest.Check(t, err)
