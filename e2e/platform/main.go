@@ -4,14 +4,11 @@ package platform
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"syscall"
 	"testing"
 
@@ -42,8 +39,6 @@ const testMemory = 768 << 20
 // test runs tests in a process that trusts the certificate of their servers.
 func test(m *testing.M) int {
 	app.TuneMemory(config.Dev, testMemory, 0, os.Getenv)
-	// Tests wait more than they work. The flag is parsed later: what the command line says, wins.
-	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	dir, err := os.MkdirTemp("", "canopy-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -8,8 +8,11 @@ package devtest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -37,6 +40,8 @@ func Main(m *testing.M) { os.Exit(Run(m)) }
 
 // Run is Main for those who have something to do before they exit.
 func Run(m *testing.M) (code int) {
+	// Tests wait more than they work. The flag is parsed later: what the command line says, wins.
+	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	code = m.Run()
 	disconnect()
 	own.Lock()
