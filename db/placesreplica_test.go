@@ -26,8 +26,9 @@ type replicated struct {
 // startReplicating starts a server that can be replicated, with no schema.
 func startReplicating(t testing.TB) (pool *sqlx.DB, url string) {
 	t.Helper()
+	// What is committed is written, as it is where people work: the other hears of it at once.
 	p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
-		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
+		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical", "synchronous_commit": "on"},
 	}))
 	t.Cleanup(p.Remove)
 	pool = devtest.Must[*sqlx.DB](t)(Connect(p.URL(), Options{MaxConns: 1}))

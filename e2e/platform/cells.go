@@ -59,8 +59,9 @@ func startHome(t testing.TB, keys [][]byte, change ...func(*config.Config)) *Cel
 
 func startServer(t testing.TB) *devstack.Postgres {
 	t.Helper()
+	// What is committed is written, as it is where people work: a cell hears of it at once, not as a writer wakes that does so five times a second.
 	p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
-		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical"},
+		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical", "synchronous_commit": "on"},
 	}))
 	t.Cleanup(p.Remove)
 	return p
