@@ -13,7 +13,7 @@ import (
 )
 
 // errSuspended is what whoever acts for a company hears that is suspended or deleted, or that lies below one.
-var errSuspended = problem.Denied("the company is suspended").With("customer_suspended")
+var errSuspended = problem.Denied("the company is suspended or deleted").With("customer_suspended")
 
 // wrongStatus is the reason of a refusal to do with a company what its status does not allow.
 const wrongStatus = "wrong_status"

@@ -59,7 +59,7 @@ func refusal(p *access.Principal, need *rule.Rule) error {
 		switch g := p.Grants[app]; {
 		case !p.Serves[app]:
 		case g == nil:
-			err = problem.Denied("the access to the application %s has been disabled", app)
+			err = problem.Denied("the access to the application %s was disabled, or no longer reaches here", app)
 		default:
 			err = problem.Denied("the role %q lacks the right %s", g.RoleName, need.Right.Names()[0])
 		}

@@ -102,6 +102,9 @@ func schemaFault(d *huma.ErrorDetail) Fault {
 			return Fault{d.Location + "." + name, "is required"}
 		}
 	}
+	if strings.HasPrefix(d.Message, "invalid date/time for format ") { // which would be a layout of Go's
+		return Fault{d.Location, "must be a date and time such as 2026-07-01T12:00:00Z"}
+	}
 	return Fault{d.Location, d.Message}
 }
 

@@ -239,10 +239,13 @@ func TestFindingRefuses(t *testing.T) {
 	for _, path := range []string{
 		"/tenant/customers?orderBy=size", "/tenant/customers?orderBy=name,name", "/tenant/customers?level=deep", "/tenant/customers?orderBy=name&after=" + globalid.ID{Type: "User", Int: 1}.Global(),
 		"/tenant/users?hasPassword=maybe", "/tenant/users?customerId=0", "/tenant/users?ids=0", "/v1/permissions?orderBy=id,createdAt,lastAccess,id", "/v1/permissions?customerId=0",
-		"/tenant/customers?createdSince=yesterday", "/tenant/customers?last=0", "/tenant/customers?last=1001", "/tenant/customers?last=2&limit=2", "/v1/audit?last=2&limit=2",
+		"/tenant/customers?last=0", "/tenant/customers?last=1001", "/tenant/customers?last=2&limit=2", "/v1/audit?last=2&limit=2",
 		"/tenant/users?last=2&orderBy=name&after=" + fmt.Sprint(cursor), "/tenant/customers?orderBy=name&before=" + fmt.Sprint(cursor), "/tenant/customers?last=2&before=" + fmt.Sprint(cursor),
 	} {
 		s.Must(http.StatusBadRequest, http.MethodGet, path, root, nil)
+	}
+	if a := s.Must(http.StatusBadRequest, http.MethodGet, "/tenant/customers?createdSince=yesterday", root, nil); !strings.Contains(string(a.Body), "must be a date and time such as") {
+		t.Errorf("a time that is none: %s", a.Body)
 	}
 	link := s.Must(http.StatusOK, http.MethodGet, "/tenant/customers?limit=1", root, nil).Header.Get("Link")
 	_, after, _ := strings.Cut(link, "after=")

@@ -99,7 +99,7 @@ func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	parts := map[string]string{"postgresql": "ok", "schema": "ok", "redis": "ok"}
 	status, word := http.StatusOK, "ok"
-	if !p.redisAnswers(ctx) {
+	if p.askRedis(ctx) != nil {
 		parts["redis"], word = "away", "degraded"
 	}
 	if err := p.Store.Ready(ctx); err != nil {
@@ -126,14 +126,17 @@ func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 	answer(w, status, word, parts)
 }
 
-// redisAnswers tells whether all of Redis does: of a cluster, each master, as each has keys of its own.
-func (p *Platform) redisAnswers(ctx context.Context) bool {
+// askRedis asks whether all of Redis answers: of a cluster, each master, as each has keys of its own.
+func (p *Platform) askRedis(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
 	defer cancel()
 	if cluster, is := p.redis.(*redis.ClusterClient); is {
-		return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error { return master.Ping(ctx).Err() }) == nil
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error { return master.Ping(ctx).Err() })
 	}
-	return p.redis != nil && p.redis.Ping(ctx).Err() == nil
+	if p.redis == nil {
+		return errors.New("there is no Redis")
+	}
+	return p.redis.Ping(ctx).Err()
 }
 
 // stuckAfter is how long something may be due, with nobody at work on it, before the relay counts

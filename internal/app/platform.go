@@ -114,8 +114,10 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Platform, error)
 	if err != nil {
 		return nil, errors.Join(err, store.Close(), p.telemetry.Close(ctx))
 	}
-	if p.redis != nil && !p.redisAnswers(ctx) {
-		p.Log.WarnContext(ctx, "Redis does not answer; until it does, other processes learn late of what happens here: see REDIS_URL")
+	if p.redis != nil {
+		if err := p.askRedis(ctx); err != nil {
+			p.Log.WarnContext(ctx, "Redis can't be used; until it can, other processes learn late of what happens here: see REDIS_URL", "error", err)
+		}
 	}
 	p.Bus = bus.New(p.redis, p.Log)
 	if err := p.wire(ctx); err != nil {
