@@ -115,7 +115,11 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 			if inLimb(scope) { // of those that the index finds in the limb most may be others'
 				return append([]way{in.upTo(2*fewFound, ids)}, walks...)
 			}
-			return append([]way{in.upTo(fewFound/2, "SELECT id FROM met"), st.walkMet(terms, ids)}, walks...)
+			list := []way{in.upTo(fewFound/2, "SELECT id FROM met"), st.walkMet(terms, ids)}
+			if !scope.Whole() { // so many fit that a page is soon met, where each limb would be walked for a page of its own
+				list = append(list, st.soon(all, found, in.from))
+			}
+			return append(list, walks...)
 		}
 	}
 	var list []way
