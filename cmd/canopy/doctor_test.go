@@ -100,6 +100,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 	}{
 		"a setting that can't be read": {map[string]string{"CANOPY_RATE_LIMIT": "-1"}, "settings", "CANOPY_RATE_LIMIT"},
 		"no database":                  {map[string]string{"DATABASE_URL": "postgres://u:hunter2@127.0.0.1:1/x?sslmode=disable"}, "postgresql", "connection refused"},
+		"a database without TLS":       {map[string]string{"DATABASE_URL": strings.Replace(s.App.Config.DatabaseURL, "sslmode=disable", "sslmode=require", 1)}, "postgresql", "add sslmode=disable"},
 		"no Redis":                     {map[string]string{"REDIS_URL": "redis://:hunter2@127.0.0.1:1"}, "redis", "connection refused"},
 		"a server for a cluster":       {map[string]string{"REDIS_URL": strings.Replace(s.App.Config.RedisURL, "redis://", "redis-cluster://", 1)}, "redis", ""},
 		"another secret key":           {map[string]string{"CANOPY_SECRET_KEY": base64.StdEncoding.EncodeToString([]byte(strings.Repeat("o", 32)))}, "secret key", "lacks a key"},

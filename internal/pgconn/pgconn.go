@@ -124,10 +124,13 @@ func setAll(settings map[string]string) string {
 // Connect opens a connection. Its errors are ErrConnect, but for the context's.
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	opened, err := c.open(ctx)
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w: %w", ErrConnect, err)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return opened, err
+	case errors.Is(err, pq.ErrSSLNotSupported): // what URLs without sslmode ask for
+		err = errors.New("the server has no TLS; where the way to it is safe without, add sslmode=disable to the URL")
 	}
-	return opened, err
+	return nil, fmt.Errorf("%w: %w", ErrConnect, err)
 }
 
 func (c *Connector) open(ctx context.Context) (driver.Conn, error) {
