@@ -180,13 +180,17 @@ func (s *Store) notHere(ctx context.Context, q query, args []any) error {
 	return ErrNoRows
 }
 
-// madeElsewhere is what is wrong with a row that is not found here, where another cell has made it, or it has moved there.
+// madeElsewhere is what is wrong with a row that is not found here, where another cell has made it, or it has moved there. That is for callers, who are led there: to what the platform does for
+// itself there is no such row. Whoever works on what has moved has nothing to do with it any more, and in a cell a document of the home's making may lack a twin.
 func (s *Store) madeElsewhere(ctx context.Context, n rowName) error {
+	if access.TurnOf(ctx) == 0 {
+		return ErrNoRows
+	}
 	own, cell := int64(0), n.cell()
 	if s.cell != nil {
 		own = s.cell.Number
 	}
-	if cell == 0 && s.cells.Load().Splits && access.TurnOf(ctx) != 0 { // whoever works on what has moved has nothing to do with it any more
+	if cell == 0 && s.cells.Load().Splits {
 		moved, err := s.movedTo(ctx, n)
 		if err != nil {
 			return err

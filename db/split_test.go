@@ -227,6 +227,14 @@ func (s *splitting) found(ctx context.Context) {
 	defer func() { _ = cell.Close() }()
 	s.arrived()
 	devtest.Check(s.t, errors.Join(s.store.LookForCells(ctx), cell.LookForCells(ctx)))
+	// Whoever works for nobody's request is led nowhere: not from what has moved, nor in the cell to where the rows that moved were made.
+	for _, st := range []*Store{s.store, cell} {
+		for _, id := range []int64{6, 7 * IDsOfCell, 8_000_000_000_000} {
+			if _, err := st.Twin(ctx, &DocumentWork{Document: Document{ID: id}}); !errors.Is(err, ErrNoRows) {
+				s.t.Errorf("a document %d without a twin: %v", id, err)
+			}
+		}
+	}
 	if !cell.Opened() || !s.store.Elsewhere(7) || s.store.Splitting() {
 		s.t.Error("the cell does not answer for the region")
 	}

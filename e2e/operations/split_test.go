@@ -162,6 +162,10 @@ func TestRegionSplits(t *testing.T) {
 	if text := cell.Text(document["id"]); !strings.Contains(text, m["document"]) {
 		t.Errorf("the document has %q", text)
 	}
+	cell.Must(200, "POST", fmt.Sprintf("/v1/documents/%v/reprocess", document["id"]), assistant, nil)
+	devtest.Eventually(t, "what has moved is processed anew", func() bool {
+		return cell.Number(`SELECT count(*) FROM documents WHERE id = $1 AND revision > 1 AND status = 'ready'`, document["id"]) == 1
+	})
 	if at := cell.NewContext(assistant, "Later"); at < 10_000_000_000_000 {
 		t.Errorf("the cell makes the id %d", at)
 	}
