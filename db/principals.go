@@ -90,7 +90,7 @@ var (
 			ON p.user_id = k.user_id AND p.account_id = $2 AND k.customer_id = ANY(c.lineage)
 		WHERE k.client_id = $1`)
 	qLoginCaller = prepare(`
-		SELECT u.email, u.password_changed_at, EXISTS (SELECT FROM sessions s WHERE s.id = $4 AND s.user_id = u.id AND s.ended_at IS NULL) AS in_session, c.lineage, c.region_id, COALESCE(g.code, '') AS code,
+		SELECT u.email, u.password_changed_at, (SELECT s.ended_at IS NULL FROM sessions s WHERE s.id = $4 AND s.user_id = u.id) AS in_session, c.lineage, c.region_id, COALESCE(g.code, '') AS code,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.role_id, 0) AS role_id, COALESCE(g.role_name, '') AS role_name, COALESCE(g.role_owner, false) AS role_owner,
 			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `, ` + inactive("c.lineage") + ` AS suspended, ` + rates + `
@@ -231,7 +231,7 @@ type LoginToken struct {
 }
 
 // LoginCaller looks up the caller of a login token in a company: one grant for each application,
-// on the account of the lowest id. ErrNoRows: there is no such user or company.
+// on the account of the lowest id. ErrNoRows: there is no such user, company or session.
 func (s *Store) LoginCaller(ctx context.Context, t LoginToken) (*Caller, error) {
 	return s.logins.ask(ctx, t, s.loginCaller)
 }
@@ -241,7 +241,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 		grantRow
 		Email             string         `db:"email"`
 		PasswordChangedAt *time.Time     `db:"password_changed_at"`
-		InSession         bool           `db:"in_session"`
+		InSession         *bool          `db:"in_session"`
 		Lineage           access.Lineage `db:"lineage"`
 		RegionID          int64          `db:"region_id"`
 		Rates             pq.StringArray `db:"rates"`
@@ -252,7 +252,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 	if err := s.list(ctx, &rows, qLoginCaller, t.UserID, t.CustomerID, t.KeyID, t.SessionID); err != nil {
 		return nil, err
 	}
-	if len(rows) == 0 {
+	if len(rows) == 0 || t.SessionID != 0 && rows[0].InSession == nil {
 		return nil, ErrNoRows
 	}
 	c := &Caller{Principal: access.Principal{
@@ -263,7 +263,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 		c.Dead, c.LoginsSince = t.IssuedAt.Before(*at), *at
 	}
 	if t.SessionID != 0 { // which a change of the password ends, or lets go on
-		c.Dead = !rows[0].InSession
+		c.Dead = !*rows[0].InSession
 	}
 	for _, r := range rows {
 		if app, ok := access.ParseApp(r.Code); ok {

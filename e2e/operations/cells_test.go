@@ -190,6 +190,39 @@ func TestLateCellRefuses(t *testing.T) {
 	devtest.Eventually(t, "the cell knows what was revoked meanwhile", func() bool { return list().Status == 401 })
 }
 
+// TestNewSessionsAreWaitedFor: who has just signed in is let in by a cell once it has the session. One that has ended is refused at once, wherever, and so is one that the home does not have.
+func TestNewSessionsAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	const me = `{"query":"{ me { user { email } } }"}`
+	refused := func(at *platform.Platform, session platform.Session, what string) {
+		t.Helper()
+		begun := time.Now()
+		a := at.Post("/graphql", session.Token, "application/json", []byte(me))
+		if took := time.Since(begun); a.Status != 401 || took > time.Second {
+			t.Errorf("%s: %d %s after %v", what, a.Status, a.Body, took)
+		}
+	}
+	held := devtest.Must[*sql.Tx](t)(c.Cell.DB.BeginTx(t.Context(), nil))
+	defer func() { _ = held.Rollback() }()
+	devtest.Must[sql.Result](t)(held.ExecContext(t.Context(), `LOCK TABLE sessions IN EXCLUSIVE MODE`))
+	session := c.Home.OpenSession(t, platform.DemoAdmin, c.Home.Demo.AdminPassword)
+	arrives := time.AfterFunc(time.Second, func() { _ = held.Rollback() })
+	defer arrives.Stop()
+	if a := c.Cell.Post("/graphql", session.Token, "application/json", []byte(me)); a.Status != 200 || !strings.Contains(string(a.Body), platform.DemoAdmin) {
+		t.Errorf("a new session in the cell: %d %s", a.Status, a.Body)
+	}
+	if arrives.Stop() {
+		t.Error("the session was let in before it was there")
+	}
+	c.Home.SQL(`UPDATE sessions SET ended_at = now()`)
+	c.Follow(t)
+	refused(c.Cell, session, "a session that has ended, in the cell")
+	session = c.Home.OpenSession(t, platform.DemoAdmin, c.Home.Demo.AdminPassword)
+	c.Home.SQL(`DELETE FROM sessions`)
+	refused(c.Home, session, "a session that is gone, at the home")
+}
+
 // TestWrongCell: whoever asks the home for what lives in a cell, or a cell for what does not live there, hears where that is, by both doors and with the tokens of every application;
 // what would need both is refused.
 func TestWrongCell(t *testing.T) {
