@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"hash/fnv"
-	"math"
 )
 
 type turnKey struct{}
@@ -12,7 +11,7 @@ type turnKey struct{}
 func WithTurn(ctx context.Context, name string) context.Context {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
-	return context.WithValue(ctx, turnKey{}, int64(h.Sum64()|math.MaxInt64+1)) // below zero, as no branch is
+	return context.WithValue(ctx, turnKey{}, int64(h.Sum64()|1<<63)) // below zero, as no branch is
 }
 
 // TurnOf is what takes turns for the database: the branch of BranchOf, otherwise what WithTurn has named; 0 when there is neither.
