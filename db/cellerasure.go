@@ -99,7 +99,7 @@ func (s *Store) EraseTraces(ctx context.Context, most int) (n int, err error) {
 	}
 	for _, id := range people {
 		err := s.withoutTimeout(ctx, func(tx *Store) error {
-			for _, q := range slices.Concat(tracesOf, []query{qForgetErased}) {
+			for _, q := range slices.Concat(tracesOf, []query{qDropKeptOf, qForgetErased}) {
 				if _, err := tx.exec(ctx, q, id); err != nil {
 					return err
 				}

@@ -108,6 +108,7 @@ var (
 
 	// Nobody puts anything into what is held.
 	qHoldCompanies  = prepare(`SELECT id FROM customers WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE`)
+	qEraseReports   = prepare(`UPDATE import_requests SET report = NULL WHERE made_id = ANY ($1::bigint[])`) // which tell its name
 	qEraseAccounts  = prepare(`DELETE FROM accounts WHERE customer_id = ANY ($1::bigint[])`)
 	qEraseCompanies = prepare(`DELETE FROM customers WHERE id = ANY ($1::bigint[])`)
 )
@@ -227,7 +228,7 @@ func (s *Store) eraseCompanies(ctx context.Context, top int64, companies []int64
 	if err := s.list(ctx, &users, qMembersToErase, companies, 1); err != nil || len(users) > 0 {
 		return true, err
 	}
-	for _, q := range []query{qEraseAccounts, qEraseCompanies} {
+	for _, q := range []query{qEraseReports, qEraseAccounts, qEraseCompanies} {
 		if _, err := s.exec(ctx, q, companies); err != nil {
 			return false, err
 		}

@@ -52,7 +52,7 @@ var (
 )
 
 // tracesOf take away what tells of a user beside the directory, and what only the home has.
-var tracesOf = []query{qScrubDeliveries, qScrubObjects, qScrubKeys, qScrubActor, qDropMailsOf, qDropQueriesOf, qDropKeptOf}
+var tracesOf = []query{qScrubDeliveries, qScrubObjects, qScrubKeys, qScrubActor, qDropMailsOf, qDropQueriesOf}
 
 // EraseUser takes away whatever tells who a user is, in whichever table; what is left is a number, by which what the user has
 // done stays that of one and the same. The user is to have left all companies. ErrNoRows: there is no such user, or no longer.
@@ -62,7 +62,7 @@ func (s *Store) EraseUser(ctx context.Context, id int64) error {
 			return err
 		}
 		for _, q := range slices.Concat(tracesOf, []query{
-			qDropSessionsOf, qDropKeysOf, qDropLinksOf, qDropRecoveryCodes, qDropNetworksOf, qDropEmailChange, qDropInvitationsTo, qDropIdentitiesOf, qDropPasskeysOf,
+			qDropIdleOf, qDropSessionsOf, qDropKeysOf, qDropLinksOf, qDropRecoveryCodes, qDropNetworksOf, qDropEmailChange, qDropInvitationsTo, qDropIdentitiesOf, qDropPasskeysOf,
 		}) {
 			if _, err := tx.exec(ctx, q, id); err != nil {
 				return err

@@ -63,12 +63,15 @@ var (
 			WHERE id = $1 AND attempt = $2 AND (created_at < now() - $5 * interval '1 second'
 				OR leased_until < now() AND changed_at IS NULL AND answer IS NULL) FOR UPDATE SKIP LOCKED) k
 		WHERE t.id = k.free RETURNING attempt`)
-	qExtendClaim  = prepare(`UPDATE idempotency_keys SET leased_until = now() + $3 * interval '1 second' WHERE id = $1 AND attempt = $2`)
-	qMarkChanged  = prepare(`UPDATE idempotency_keys SET changed_at = COALESCE(changed_at, now()) WHERE id = $1 AND attempt = $2`)
+	qExtendClaim = prepare(`UPDATE idempotency_keys SET leased_until = now() + $3 * interval '1 second' WHERE id = $1 AND attempt = $2`)
+	qMarkChanged = prepare(`
+		UPDATE idempotency_keys k SET changed_at = COALESCE(k.changed_at, now()) WHERE k.id = $1 AND k.attempt = $2
+			AND NOT EXISTS (SELECT FROM users u WHERE u.id = k.user_id AND u.erased_at IS NOT NULL)`)
 	qKeepAnswer   = prepare(`UPDATE idempotency_keys SET answer = $3, leased_until = now() WHERE id = $1 AND attempt = $2`)
 	qReleaseClaim = prepare(`DELETE FROM idempotency_keys WHERE id = $1 AND attempt = $2 AND changed_at IS NULL`)
 	qEndClaim     = prepare(`UPDATE idempotency_keys SET leased_until = now() WHERE id = $1 AND attempt = $2`)
 	qDropKeptOf   = prepare(`DELETE FROM idempotency_keys WHERE user_id = $1`)
+	qDropIdleOf   = prepare(`DELETE FROM idempotency_keys WHERE id = ANY (ARRAY(SELECT id FROM idempotency_keys WHERE user_id = $1 FOR UPDATE SKIP LOCKED))`)
 	qForgetKept   = prepare(`
 		DELETE FROM idempotency_keys WHERE id = ANY (ARRAY(
 			SELECT id FROM idempotency_keys WHERE created_at < now() - $1 * interval '1 second' ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))`)
@@ -102,7 +105,7 @@ func (s *Store) ExtendClaim(ctx context.Context, id string, attempt int) error {
 }
 
 // MarkChanged writes down, in the transaction of a change, that it was made under a claim. ErrNoRows: somebody else has
-// claimed the key meanwhile, and the change must not be made.
+// claimed the key meanwhile, or the person was erased, of whom nothing may be kept: the change must not be made.
 func (s *Store) MarkChanged(ctx context.Context, id string, attempt int) error {
 	return s.must(ctx, qMarkChanged, id, attempt)
 }
@@ -119,6 +122,12 @@ func (s *Store) ReleaseClaim(ctx context.Context, id string, attempt int) error 
 	if err == nil && n == 0 {
 		_, err = s.exec(ctx, qEndClaim, id, attempt)
 	}
+	return err
+}
+
+// DropKeptOf deletes the keys of a user. It waits for what is done under one of them: EraseUser, which holds the user, passes by those, as they may wait for the user.
+func (s *Store) DropKeptOf(ctx context.Context, userID int64) error {
+	_, err := s.exec(ctx, qDropKeptOf, userID)
 	return err
 }
 

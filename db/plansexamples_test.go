@@ -180,6 +180,7 @@ var examples = map[query]example{
 	qEraseMemberships:    few("{299}", "{299}"),
 	qHomeless:            few("{299}"),
 	qHoldCompanies:       few("{299}"),
+	qEraseReports:        few("{299}"),
 	qEraseAccounts:       few("{50000299}"),
 	qEraseCompanies:      few("{50000299}"),
 
@@ -373,6 +374,7 @@ var examples = map[query]example{
 	qReleaseClaim:    few("key:299 once", 1),
 	qEndClaim:        few("key:299 once", 1),
 	qDropKeptOf:      few(299),
+	qDropIdleOf:      few(299),
 	qForgetKept:      few(60, 20),
 	qForgetKeptBytes: sweeps(),
 
@@ -778,6 +780,7 @@ var examples = map[query]example{
 	qUsersByID:     within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
 	qActorsByID:    within("{299}"),
 	qUserForUpdate: few(299),
+	qHoldPeople:    few("{299,5}"),
 	qLastAccess:    within("{299}"),
 	qEnsureUser:    few("new@x.example", "", "").and("user299@x.example", "", ""),
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lib/pq"
+
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 )
@@ -78,6 +80,7 @@ var (
 		(SELECT x.id, x.email, x.first_name, x.last_name, x.created_at, false, 'none', x.row_version, 3 FROM users x WHERE x.id = k.id AND x.erased_at IS NOT NULL)
 		) known ORDER BY rank LIMIT 1) u`)
 	qUserForUpdate = prepare(`SELECT ` + personColumns + ` FROM users u WHERE u.id = $1 AND u.erased_at IS NULL FOR UPDATE`)
+	qHoldPeople    = prepare(`SELECT id FROM users WHERE id = ANY ($1::bigint[]) ORDER BY id FOR KEY SHARE`)
 	qLastAccess    = prepare(`
 		SELECT p.user_id AS id, max(p.last_access) AS value
 		FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") + `
@@ -117,6 +120,12 @@ func (s *Store) LockUser(ctx context.Context, id int64) (*Person, error) {
 	u := &Person{}
 	err := s.get(ctx, u, qUserForUpdate, id)
 	return u, err
+}
+
+// HoldPeople keeps users from being held by LockUser, and waits until they are not, until the transaction ends. Others may hold them so at the same time.
+func (s *Store) HoldPeople(ctx context.Context, ids ...int64) error {
+	var held []int64
+	return s.list(ctx, &held, qHoldPeople, pq.Int64Array(ids))
 }
 
 // Users is a page of the members of a company within the scope.

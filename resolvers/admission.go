@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/rule"
 	"canopy/internal/token"
@@ -74,4 +75,24 @@ func (r *Resolver) renew(ctx context.Context) (context.Context, error) {
 		return ctx, err
 	}
 	return admitted(ctx, a.claims, p), nil
+}
+
+// holdPeople holds the caller and other people until the transaction ends, before anything else of it: whatever takes rights from them waits, or has come before. Then
+// the caller is as it is looked up once more. So nobody makes a key or a token behind the back of what ends all that there are, such as a change of the password.
+func (r *Resolver) holdPeople(ctx context.Context, tx *db.Store, c *caller, need *rule.Rule, others ...int64) (*caller, error) {
+	if err := tx.HoldPeople(ctx, append(others, c.UserID)...); err != nil {
+		return nil, err
+	}
+	a, ok := ctx.Value(admissionKey{}).(*admission)
+	if !ok {
+		return c, nil
+	}
+	first, _ := access.ParseApp(a.claims.Audience[0])
+	now, err := callerOf(ctx, tx, a.claims, first)
+	if err := r.holds(ctx, a.claims, now, err); err != nil {
+		return nil, err
+	}
+	now.Serves, now.Expires = c.Serves, c.Expires
+	g, err := grantFor(&now.Principal, need)
+	return &caller{&now.Principal, g}, err
 }

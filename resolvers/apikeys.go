@@ -94,6 +94,10 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 	}
 	out := &CreateAPIKeyPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		c, err := m.holdPeople(ctx, tx, c, rule.CreateAPIKey, key.UserID)
+		if err != nil {
+			return err
+		}
 		if err := mayActAs(ctx, tx, c, &key); err != nil {
 			return err
 		}
@@ -214,6 +218,10 @@ func (m Mutation) changeKey(ctx context.Context, need *rule.Rule, id globalid.ID
 		return err
 	}
 	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		c, err := m.holdPeople(ctx, tx, c, need)
+		if err != nil {
+			return err
+		}
 		k, err := tx.APIKeyForUpdate(ctx, c.Scope(), n)
 		if err != nil {
 			return c.unreached(err, "API key", n)

@@ -70,7 +70,11 @@ func (r *Resolver) comesFrom(ctx context.Context, networks []string) bool {
 func mayActAs(ctx context.Context, tx *db.Store, c *caller, k *db.APIKey) error {
 	may, err := tx.MayActAs(ctx, c.Scope(), k.CustomerID, k.UserID)
 	if errors.Is(err, db.ErrNoRows) {
-		return problem.Invalid(problem.Fault{Location: "userId", Message: "is not a user of the company"})
+		fault := problem.Fault{Location: "userId", Message: "is not a user of the company"}
+		if k.UserID == c.UserID { // who need not have been named
+			fault.Message = "must name a user of the company, which you are not"
+		}
+		return problem.Invalid(fault)
 	}
 	if err == nil && !may {
 		err = problem.Bad("the user has not accepted the company yet, by redeeming its invitation or by signing in to it").With("not_accepted")

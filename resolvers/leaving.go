@@ -242,7 +242,7 @@ func (m Mutation) EraseUser(ctx context.Context, in EraseUserInput) (*EraseUserP
 		}
 	}
 	out := &EraseUserPayload{globalid.ID{Type: "User", Int: id}}
-	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		_, err := ch.leave(ctx, id, 0, func(p *db.Permission) error {
 			if own {
 				return mayBeWithout(ctx, tx, p)
@@ -257,6 +257,13 @@ func (m Mutation) EraseUser(ctx context.Context, in EraseUserInput) (*EraseUserP
 		}
 		return ch.audit(c.CustomerID, audit.UserErased, &db.User{ID: id}, audit.None().With("erased", true))
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Store.DropKeptOf(ctx, id); err != nil { // which go after a day anyhow
+		m.Log.WarnContext(ctx, "answers that are kept for an erased person", "user", id, "error", err)
+	}
+	return out, nil
 }
 
 // mayErase: an owner of the root company may erase others. An API key that is bound to less is no owner's hand.

@@ -39,14 +39,7 @@ var errLogin = problem.Unauthorized("the e-mail address or the password is wrong
 // Login checks a person's password and, where it is on, the second factor. Anyone may call it;
 // failures slow the next try down.
 func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, error) {
-	try, e, err := r.signIn(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	err = r.change(ctx, nil, func(_ *db.Store, ch *changes) error {
-		if err := ch.confirm(ctx, try); err != nil {
-			return err
-		}
+	e, err := r.signIn(ctx, in, func(ch *changes, try *tried, e *entry) error {
 		return ch.signsIn(ctx, e, try.way().told(r.from(ctx, audit.None())))
 	})
 	if err != nil {
@@ -55,14 +48,23 @@ func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, err
 	return r.accessToken(ctx, e, nil)
 }
 
-// signIn is a try with the right password and second factor, and the way in that it gives.
-func (r *Resolver) signIn(ctx context.Context, in LoginInput) (*tried, *entry, error) {
+// signIn is a try with the right password and second factor. The way in is found while the person is held, so that none leads into a company that the
+// person is taken out of meanwhile, and goOn goes on from there.
+func (r *Resolver) signIn(ctx context.Context, in LoginInput, goOn func(ch *changes, try *tried, e *entry) error) (e *entry, err error) {
 	try, err := r.rightTry(ctx, in)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	e, err := r.entry(ctx, r.Store, try.own.UserID, in.CustomerID, byPassword)
-	return try, e, err
+	err = r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		if err := ch.confirm(ctx, try); err != nil {
+			return err
+		}
+		if e, err = r.entry(ctx, tx, try.own.UserID, in.CustomerID, byPassword); err != nil {
+			return err
+		}
+		return goOn(ch, try, e)
+	})
+	return e, err
 }
 
 // rightTry is a try with the right password and second factor.

@@ -241,10 +241,7 @@ func (r *Resolver) OpenPasskeySession(ctx context.Context, in PasskeySignInInput
 		return nil, err
 	}
 	by := way{passkeyID: u.row.ID}
-	e, err := r.entry(ctx, r.Store, u.row.UserID, in.CustomerID, by)
-	if err != nil {
-		return nil, err
-	}
+	var e *entry
 	var s *db.Session
 	var refresh secret.SessionToken
 	err = r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
@@ -258,6 +255,9 @@ func (r *Resolver) OpenPasskeySession(ctx context.Context, in PasskeySignInInput
 			return err
 		}
 		if err := tx.SeeNetwork(ctx, u.row.UserID, try.network); err != nil {
+			return err
+		}
+		if e, err = r.entry(ctx, tx, u.row.UserID, in.CustomerID, by); err != nil {
 			return err
 		}
 		s, refresh, err = r.beginSession(ctx, ch, e, by)

@@ -93,11 +93,15 @@ func (m Mutation) CreateScimToken(ctx context.Context, in CreateScimTokenInput) 
 	if err != nil {
 		return nil, err
 	}
-	row := db.ScimToken{
-		CustomerID: customer.ID, Name: filled(in.Name, "SCIM"), CreatedBy: c.UserID, ActsIn: c.CustomerID, Features: c.Features.Names(), Owner: c.Owner, ExpiresAt: in.ExpiresAt,
-	}
 	out := &CreateScimTokenPayload{Token: secret.NewScimToken()}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		c, err := m.holdPeople(ctx, tx, c, rule.CreateScimToken)
+		if err != nil {
+			return err
+		}
+		row := db.ScimToken{
+			CustomerID: customer.ID, Name: filled(in.Name, "SCIM"), CreatedBy: c.UserID, ActsIn: c.CustomerID, Features: c.Features.Names(), Owner: c.Owner, ExpiresAt: in.ExpiresAt,
+		}
 		if _, err := tx.CustomerForUpdate(ctx, c.Scope(), customer.ID); err != nil {
 			return c.unreached(err, "company", customer.ID)
 		}
@@ -150,6 +154,10 @@ func (m Mutation) DeleteScimToken(ctx context.Context, in DeleteScimTokenInput) 
 	}
 	out := &DeleteScimTokenPayload{}
 	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		c, err := m.holdPeople(ctx, tx, c, rule.DeleteScimToken)
+		if err != nil {
+			return err
+		}
 		row, err := tx.ScimToken(ctx, c.Scope(), n)
 		if err != nil {
 			return c.unreached(err, "SCIM token", n)

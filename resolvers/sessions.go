@@ -31,16 +31,9 @@ var errSession = problem.Unauthorized("the session has ended, or there is none: 
 
 // OpenSession is Login that begins a session.
 func (r *Resolver) OpenSession(ctx context.Context, in LoginInput) (*SessionPayload, error) {
-	try, e, err := r.signIn(ctx, in)
-	if err != nil {
-		return nil, err
-	}
 	var s *db.Session
 	var refresh secret.SessionToken
-	err = r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
-		if err := ch.confirm(ctx, try); err != nil {
-			return err
-		}
+	e, err := r.signIn(ctx, in, func(ch *changes, try *tried, e *entry) (err error) {
 		s, refresh, err = r.beginSession(ctx, ch, e, try.way())
 		return err
 	})
@@ -50,7 +43,7 @@ func (r *Resolver) OpenSession(ctx context.Context, in LoginInput) (*SessionPayl
 	return r.sessionPayload(ctx, e, s, refresh)
 }
 
-// beginSession begins a session of a person who has come a way, whose row is held, and tells of it.
+// beginSession begins a session of a person who has come a way, whose row was held when the entry was found, and tells of it.
 func (r *Resolver) beginSession(ctx context.Context, ch *changes, e *entry, by way) (s *db.Session, refresh secret.SessionToken, err error) {
 	s, err = ch.tx.InsertSession(ctx, db.Session{
 		UserID: e.UserID, CustomerID: e.chosen.CustomerID, ProviderID: by.providerID, UserAgent: r.UserAgent(ctx), Address: r.ClientAddress(ctx),
@@ -90,7 +83,8 @@ func (r *Resolver) RefreshSession(ctx context.Context, refresh string, customerI
 	if customerID == nil {
 		customerID = &globalid.ID{Int: s.CustomerID}
 	}
-	e, refused := r.entry(ctx, r.Store, s.UserID, customerID, way{providerID: s.ProviderID})
+	by := way{providerID: s.ProviderID}
+	e, refused := r.entry(ctx, r.Store, s.UserID, customerID, by)
 	if refused == nil {
 		if _, err := r.Rates.Spend(ctx, &e.Principal, quota.RequestsPerMinute, 1, r.RequestsPerMinute); err != nil {
 			return nil, err
@@ -101,6 +95,9 @@ func (r *Resolver) RefreshSession(ctx context.Context, refresh string, customerI
 		current := held.Generation == t.Generation
 		if reused = !current && !held.Late; reused {
 			return ch.endSession(ctx, held, r.from(ctx, audit.None().With("reason", "a refresh token was used twice")))
+		}
+		if refused == nil && e.chosen.CustomerID != held.CustomerID { // which the person may have been taken out of until it was held
+			e, refused = r.entry(ctx, ch.tx, s.UserID, customerID, by)
 		}
 		if refused != nil { // which is told to nobody whose token ends the session
 			return refused

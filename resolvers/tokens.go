@@ -193,31 +193,39 @@ func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access
 		serves[app] = true
 	}
 	ctx = r.Store.ForCompany(ctx, claims.CustomerID)
-	c, err := r.callerOf(ctx, claims, first)
+	c, err := callerOf(ctx, r.Store, claims, first)
 	for end := claims.IssuedAt.Add(replicated); errors.Is(err, db.ErrNoRows) && r.Store.Cell() != nil && time.Now().Before(end); {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-time.After(replicatedEvery):
 		}
-		c, err = r.callerOf(ctx, claims, first)
+		c, err = callerOf(ctx, r.Store, claims, first)
 	}
-	switch {
-	case errors.Is(err, db.ErrNoRows), err == nil && c.Dead:
-		return nil, problem.Unauthorized("the access token no longer works: its API key was revoked, its session ended, or its password changed").With("invalid_token")
-	case err != nil:
+	if err := r.holds(ctx, claims, c, err); err != nil {
 		return nil, err
-	case c.Withdrawn:
-		r.Verifier.Withdrawn(claims.KeyID)
-		return nil, problem.Unauthorized("the access token no longer works: the key that signed it was withdrawn").With("invalid_token")
-	case !r.comesFrom(ctx, c.AllowedAddresses):
-		return nil, problem.Denied("the API key does not work from this address").With("address_not_allowed")
-	case c.Suspended:
-		return nil, errSuspended
 	}
 	c.Serves, c.Expires = serves, claims.ExpiresAt
 	r.Store.KnowBranch(claims.CustomerID, c.Lineage.Branch())
 	return &c.Principal, nil
+}
+
+// holds tells whether a token holds whose caller was looked up, with an error.
+func (r *Resolver) holds(ctx context.Context, claims *token.Claims, c *db.Caller, err error) error {
+	switch {
+	case errors.Is(err, db.ErrNoRows), err == nil && c.Dead:
+		return problem.Unauthorized("the access token no longer works: its API key was revoked, its session ended, or its password changed").With("invalid_token")
+	case err != nil:
+		return err
+	case c.Withdrawn:
+		r.Verifier.Withdrawn(claims.KeyID)
+		return problem.Unauthorized("the access token no longer works: the key that signed it was withdrawn").With("invalid_token")
+	case !r.comesFrom(ctx, c.AllowedAddresses):
+		return problem.Denied("the API key does not work from this address").With("address_not_allowed")
+	case c.Suspended:
+		return errSuspended
+	}
+	return nil
 }
 
 // replicated is how old a token may be whose caller a cell does not know yet: its session or its key was made at the home a moment ago, and is on its way. The cell looks every
@@ -228,15 +236,15 @@ const (
 )
 
 // callerOf looks up who a token stands for.
-func (r *Resolver) callerOf(ctx context.Context, claims *token.Claims, first access.App) (*db.Caller, error) {
+func callerOf(ctx context.Context, s *db.Store, claims *token.Claims, first access.App) (*db.Caller, error) {
 	if claims.ClientID != loginClient {
-		return r.Store.KeyCaller(ctx, claims.ClientID, first, claims.AccountID, claims.KeyID)
+		return s.KeyCaller(ctx, claims.ClientID, first, claims.AccountID, claims.KeyID)
 	}
 	userID, err := strconv.ParseInt(claims.Subject, 10, 64)
 	if err != nil {
 		return nil, err
 	}
-	return r.Store.LoginCaller(ctx, db.LoginToken{
+	return s.LoginCaller(ctx, db.LoginToken{
 		UserID: userID, CustomerID: claims.CustomerID, SessionID: claims.SessionID, IssuedAt: claims.IssuedAt, KeyID: claims.KeyID,
 	})
 }
