@@ -83,7 +83,7 @@ func TestImportsAsJSON(t *testing.T) {
 	}
 	code, added, fault := s.run("", "user", "import", "--json", filepath.Join(dir, "people.csv"))
 	got, _ := decoded(t, added).(map[string]any)
-	if code != exitFault || got["added"] != 1. || got["there"] != 1. || got["failed"] != 1. || !strings.Contains(fmt.Sprint(got["failures"]), "line 4: none: ") || !strings.Contains(fault, "1 people") {
+	if code != exitFault || got["added"] != 1. || got["there"] != 1. || got["failed"] != 1. || !strings.Contains(fmt.Sprint(got["failures"]), "line 4: none: ") || !strings.Contains(fault, "1 not added") {
 		t.Errorf("%d %s %s", code, added, fault)
 	}
 }

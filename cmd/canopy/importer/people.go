@@ -327,7 +327,7 @@ func (p *People) summary() error {
 
 func (p *People) fault() error {
 	if p.failed > 0 {
-		return fmt.Errorf("not added: %d; the same command tries them again", p.failed)
+		return fmt.Errorf("%d not added: the same command tries them again", p.failed)
 	}
 	return nil
 }
