@@ -109,6 +109,11 @@ func (e CustomerEdges) Usage(ctx context.Context, obj *db.Customer) ([]*db.Usage
 	if _, err := e.may(ctx, rule.CustomerUsage); err != nil {
 		return nil, err
 	}
+	if e.Store.Cell() != nil { // which hears of its own companies, and of those above others of it, alone: the home hears of all
+		if err := e.hasOf(ctx, obj.RegionID); err != nil {
+			return nil, err
+		}
+	}
 	return e.usage(ctx, obj)
 }
 

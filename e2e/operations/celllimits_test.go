@@ -36,6 +36,43 @@ func TestLimitsWithoutTheHome(t *testing.T) {
 	}
 }
 
+// TestUsageAtEachAddress: what a company has that a cell hears nothing of is the same at the cell's address, by both doors; of its own companies the cell answers.
+func TestUsageAtEachAddress(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	labs, hydro := c.Home.Customer("Brightwater Labs"), c.Home.Customer("Alpine Hydro")
+	const has = 3
+	c.Home.SQL(`INSERT INTO contexts (account_id, name, description, caption, embedding_model) SELECT $1::bigint, 'Notes', '', '', 'm' FROM generate_series(1, $2::integer)`, c.Home.Account(labs, "assistant"), has)
+	keyID, plain := c.Key(t, labs, "priya@brightwater-labs.example")
+	own := c.Home.Token(keyID, plain, "tenant")
+	contexts := func(usage any) any {
+		for _, u := range usage.([]any) {
+			if of := u.(map[string]any); strings.EqualFold(of["name"].(string), "contexts") {
+				return of["used"]
+			}
+		}
+		return nil
+	}
+	for name, at := range map[string]*platform.Platform{"home": c.Home, "cell": c.Cell} {
+		root := c.Home.Root()
+		for path, token := range map[string]string{fmt.Sprintf("/tenant/usage/%d", labs): root, "/tenant/usage": own} {
+			if used := contexts(at.Must(200, "GET", path, token, nil).JSON(t)); used != float64(has) {
+				t.Errorf("at the %s %s tells of %v contexts", name, path, used)
+			}
+		}
+		data := at.MustGQL(root, `query($ids: [ID!]) { customers(filter: {ids: $ids}) { nodes { name usage { name used } } } }`, map[string]any{"ids": []string{fmt.Sprint(labs), fmt.Sprint(hydro)}})
+		for _, node := range platform.Member(t, platform.Member(t, data, "customers"), "nodes").([]any) {
+			of := node.(map[string]any)
+			if want := map[any]float64{"Brightwater Labs": has, "Alpine Hydro": 0}[of["name"]]; contexts(of["usage"]) != want {
+				t.Errorf("at the %s %v has %v contexts", name, of["name"], of["usage"])
+			}
+		}
+		if a := at.Must(200, "GET", fmt.Sprintf("/tenant/usage/%d", hydro), root, nil); a.Header.Get("Canopy-Region") != "" {
+			t.Errorf("what the company of the cell uses is asked of %s by the %s", a.Header.Get("Canopy-Region"), name)
+		}
+	}
+}
+
 // TestMinutesOfCells: what a company's caller has asked for at the home in a minute is gone at the cell, too, and what was passed on counts once.
 func TestMinutesOfCells(t *testing.T) {
 	t.Parallel()
