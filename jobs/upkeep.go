@@ -72,6 +72,7 @@ func (w *Worker) homeSteps() map[string]func(context.Context) error {
 		"forget old imports":         func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetImportRequests) },
 		"forget old networks":        w.Store.SweepNetworks,
 		"forget used states":         func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetStates) },
+		"forget former members":      w.forgetFormerMembers,
 		"look after domains":         w.CheckDomains,
 	}
 }
@@ -153,10 +154,12 @@ func (w *Worker) forgetRuns(ctx context.Context) error {
 }
 
 func (w *Worker) forgetAuditEvents(ctx context.Context) error {
-	if err := forget(ctx, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch); err != nil {
-		return err
-	}
-	return forget(ctx, w.Store.ForgetFormerMembers, w.Retention.Audit, auditBatch) // of whom no event tells any more
+	return forget(ctx, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
+}
+
+// forgetFormerMembers deletes those of whom no event tells any more.
+func (w *Worker) forgetFormerMembers(ctx context.Context) error {
+	return forget(ctx, w.Store.ForgetFormerMembers, w.Retention.Audit, auditBatch)
 }
 
 // queriesKept is how long what was asked of contexts is kept.

@@ -81,6 +81,9 @@ func TestCellWithoutItsHome(t *testing.T) {
 	})
 
 	holdsNothing(t, c, mark)
+	if log := worker.Log.String(); strings.Contains(log, "upkeep failed") {
+		t.Errorf("the upkeep of the cell fails: %s", log)
+	}
 }
 
 // holdsNothing finds a text in the cell, and nothing of it at the home: not in its database, its Redis, its documents or its log.
