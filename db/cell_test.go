@@ -129,6 +129,10 @@ func TestCell(t *testing.T) {
 	if !said.Kept {
 		t.Error("the home says that it does not keep what the cell has yet to take")
 	}
+	r.arrived()
+	if at := devtest.Must[*Server](t)(Examine(ctx, r.homeURL)); at.Standbys != 0 || at.Behind != 0 || r.number(r.home, `SELECT count(*) FROM pg_stat_replication`) == 0 {
+		t.Errorf("the home has %d standbys, %d bytes behind, as it has a cell", at.Standbys, at.Behind)
+	}
 	devtest.Eventually(t, "the pulse has arrived", func() bool { return devtest.Must[int64](t)(s.Pulse(ctx)) >= said.Pulse })
 	if n := r.number(r.home, fmt.Sprintf(`SELECT count(*) FROM cells WHERE region_id = 7 AND schema_version = %d AND seen_at IS NOT NULL`, schemaVersion())); n != 1 {
 		t.Error("the home does not know the cell's schema")

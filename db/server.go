@@ -31,7 +31,7 @@ type Server struct {
 	Extensions pq.StringArray `db:"extensions"`
 	// Collation tells that the system's order of words is another than when the indexes were made.
 	Collation bool `db:"collation"`
-	// Standbys are those that are connected, and Behind is how far the last one is, in bytes.
+	// Standbys are those that are connected, of which a cell that follows the directory is none, and Behind is how far the last one is, in bytes.
 	Standbys int   `db:"standbys"`
 	Behind   int64 `db:"behind"`
 	// Synchronous tells that commits wait for a standby, and Waiting that there is none to wait for.
@@ -68,9 +68,10 @@ const qServer = `
 		COALESCE((SELECT last_failed_time > COALESCE(last_archived_time, '-infinity') FROM pg_stat_archiver), false) AS archive_fails,
 		COALESCE((SELECT max(EXTRACT(epoch FROM now() - xact_start)) FROM pg_stat_activity WHERE datname = current_database()
 			AND backend_type = 'client backend'), 0)::float8 AS oldest
-	FROM pg_database d CROSS JOIN (SELECT count(*)::int AS standbys, count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) AS waited,
-			CASE WHEN pg_is_in_recovery() THEN 0 ELSE COALESCE(max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)), 0) END::bigint AS behind
-		FROM pg_stat_replication) r
+	FROM pg_database d CROSS JOIN (SELECT count(*) FILTER (WHERE follows)::int AS standbys, count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) AS waited,
+			CASE WHEN pg_is_in_recovery() THEN 0 ELSE COALESCE(max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)) FILTER (WHERE follows), 0) END::bigint AS behind
+		FROM pg_stat_replication p
+		CROSS JOIN LATERAL (SELECT NOT EXISTS (SELECT FROM pg_replication_slots s WHERE s.active_pid = p.pid AND s.slot_type = 'logical') AS follows) f) r
 	WHERE d.datname = current_database()`
 
 // qCollation is of PostgreSQL 15 and newer.
