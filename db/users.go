@@ -80,7 +80,7 @@ var (
 		(SELECT x.id, x.email, x.first_name, x.last_name, x.created_at, false, 'none', x.row_version, 3 FROM users x WHERE x.id = k.id AND x.erased_at IS NOT NULL)
 		) known ORDER BY rank LIMIT 1) u`)
 	qUserForUpdate = prepare(`SELECT ` + personColumns + ` FROM users u WHERE u.id = $1 AND u.erased_at IS NULL FOR UPDATE`)
-	qHoldPeople    = prepare(`SELECT id FROM users WHERE id = ANY ($1::bigint[]) ORDER BY id FOR KEY SHARE`)
+	qHoldPeople    = prepare(`SELECT id FROM users WHERE id = ANY ($1::bigint[]) AND erased_at IS NULL ORDER BY id FOR KEY SHARE`)
 	qLastAccess    = prepare(`
 		SELECT p.user_id AS id, max(p.last_access) AS value
 		FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") + `
@@ -122,10 +122,11 @@ func (s *Store) LockUser(ctx context.Context, id int64) (*Person, error) {
 	return u, err
 }
 
-// HoldPeople keeps users from being held by LockUser, and waits until they are not, until the transaction ends. Others may hold them so at the same time.
-func (s *Store) HoldPeople(ctx context.Context, ids ...int64) error {
-	var held []int64
-	return s.list(ctx, &held, qHoldPeople, pq.Int64Array(ids))
+// HoldPeople keeps users from being held by LockUser, and waits until they are not, until the transaction ends. Others may hold them so at the same time. It gives
+// those who were not erased.
+func (s *Store) HoldPeople(ctx context.Context, ids ...int64) (held []int64, err error) {
+	err = s.list(ctx, &held, qHoldPeople, pq.Int64Array(ids))
+	return held, err
 }
 
 // Users is a page of the members of a company within the scope.

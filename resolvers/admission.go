@@ -80,7 +80,7 @@ func (r *Resolver) renew(ctx context.Context) (context.Context, error) {
 // holdPeople holds the caller and other people until the transaction ends, before anything else of it: whatever takes rights from them waits, or has come before. Then
 // the caller is as it is looked up once more. So nobody makes a key or a token behind the back of what ends all that there are, such as a change of the password.
 func (r *Resolver) holdPeople(ctx context.Context, tx *db.Store, c *caller, need *rule.Rule, others ...int64) (*caller, error) {
-	if err := tx.HoldPeople(ctx, append(others, c.UserID)...); err != nil {
+	if _, err := tx.HoldPeople(ctx, append(others, c.UserID)...); err != nil {
 		return nil, err
 	}
 	a, ok := ctx.Value(admissionKey{}).(*admission)

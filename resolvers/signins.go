@@ -34,7 +34,10 @@ func (r *Resolver) logFailure(ctx context.Context, userID int64, what audit.Chan
 	if userID == 0 {
 		return
 	}
-	err := r.change(ctx, nil, func(_ *db.Store, ch *changes) error {
+	err := r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		if held, err := tx.HoldPeople(ctx, userID); err != nil || len(held) == 0 { // nothing is told of who was erased meanwhile
+			return err
+		}
 		return ch.auditAtHome(ctx, userID, audit.UserSignInFailed, r.from(ctx, what))
 	})
 	if err != nil {

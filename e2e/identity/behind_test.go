@@ -177,3 +177,26 @@ func TestErasureAmidKeyedCalls(t *testing.T) {
 		})
 	}
 }
+
+// TestFailuresBehindAnErasure: a sign-in that fails while the person is erased leaves no trace of where it came from.
+func TestFailuresBehindAnErasure(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	const email = "jonas@alpine.example"
+	s.SetUp(email)
+	id, root := s.UserID(email), s.Root()
+	answers := inTurn(t, s, email,
+		func() platform.Answer {
+			return s.Do("POST", "/graphql", root, map[string]any{"query": `mutation($u: ID!) { eraseUser(input: {userId: $u}) { deletedId } }`, "variables": map[string]any{"u": id}})
+		},
+		func() platform.Answer {
+			return s.Do("POST", "/auth/session", "", map[string]any{"email": email, "password": "not hers at all", "cookie": false})
+		},
+	)
+	if answers[1].Status != http.StatusUnauthorized {
+		t.Errorf("%d %s", answers[1].Status, answers[1].Body)
+	}
+	if n := s.Number(`SELECT count(*) FROM audit_events WHERE object_type = 'User' AND object_id = $1 AND details::text LIKE '%127.0.0.1%'`, id); n != 0 {
+		t.Errorf("%d events tell of an address", n)
+	}
+}
