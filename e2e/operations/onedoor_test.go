@@ -275,7 +275,7 @@ func TestOneDoorKeepsOut(t *testing.T) {
 	}
 }
 
-// TestCellAway: a cell that does not answer is told of where its values would be, and nothing else is missing.
+// TestCellAway: a cell that does not answer is told of where its values would be, and nothing else is missing but what is above a value that may not be null.
 func TestCellAway(t *testing.T) {
 	t.Parallel()
 	c := platform.StartOneDoor(t, "eu-central")
@@ -295,7 +295,9 @@ func TestCellAway(t *testing.T) {
 			`"path":["a","webhookDestinations"],"locations":[{"line":1,"column":31}],"extensions":{"code":"UNAVAILABLE","region":"eu-central","requestId":"ID","retryAfter":1}}],` +
 				`"data":{"a":null,"b":{"name":"Brightwater Labs","webhookDestinations":{"totalCount":0}}}`,
 		},
-		"a change": {token, `mutation { createContext(input: {name: "n", description: "d", caption: "c"}) { context { name } } }`, `"data":{"createContext":null}`},
+		"a list at the top":         {home.Root(), fmt.Sprintf(`{ me { email } webhookDestinations(customerId: "%d") { totalCount } }`, hydro), `"data":null,`},
+		"a list of each of several": {home.Root(), `{ me { email } customers { nodes { name webhookDestinations { totalCount } } } }`, `"data":null,`},
+		"a change":                  {token, `mutation { createContext(input: {name: "n", description: "d", caption: "c"}) { context { name } } }`, `"data":{"createContext":null}`},
 	} {
 		a := home.PostWith("/graphql", try.token, "application/json", platform.MustJSON(t, map[string]any{"query": try.query}), http.Header{"X-Request-Id": {"ID"}})
 		if !strings.Contains(string(a.Body), try.want) || !strings.Contains(string(a.Body), "UNAVAILABLE") {
