@@ -113,11 +113,13 @@ func TestReplicasAnswer(t *testing.T) {
 		t.Errorf("without Reading, and in a transaction, the replica has answered %d statements", n)
 	}
 	ctx := db.Reading(t.Context())
-	keys(ctx, t, s)
-	keys(ctx, t, s)
+	devtest.Eventually(t, "the replica answers", func() bool { // which on a busy machine may be behind for a moment
+		keys(ctx, t, s)
+		return answered(s) == before+1
+	})
 	keys(db.Alone(ctx), t, s)
-	if n := answered(s) - before; n != 2 {
-		t.Errorf("the replica has answered %d statements of 2", n)
+	if n := answered(s) - before; n != 1 {
+		t.Errorf("what is read alone was answered by the replica, too: %d statements", n)
 	}
 }
 

@@ -220,12 +220,9 @@ func TestContextsTakeTurnsAtReprocessing(t *testing.T) {
 	r.sql(`INSERT INTO contexts (id, account_id, name, description, caption, embedding_model) VALUES (2, 1, 'Other', '', '', 'canopy-lexical-1')`)
 	r.sql(`INSERT INTO context_reprocessings (context_id, until_id, documents, next_at) VALUES (1, 450, 450, now() - interval '2 seconds'), (2, 0, 0, now() - interval '1 second')`)
 	var turns []int64
-	for {
-		id, _, none, err := r.store.ReprocessSome(t.Context())
+	for range 2 { // later on the first one's may be due again
+		id, _, _, err := r.store.ReprocessSome(t.Context())
 		devtest.Check(t, err)
-		if none {
-			break
-		}
 		turns = append(turns, id)
 	}
 	if !slices.Equal(turns, []int64{1, 2}) {

@@ -225,7 +225,7 @@ func TestClusterHasACell(t *testing.T) {
 		t.Errorf("%s serves, %v, %v", c.Region, joins, opens)
 	}
 	role := opens[5]
-	if !strings.HasPrefix(c.HomeURL, "postgres://"+role+":"+role+"@postgres1:5432/") || !strings.Contains(home, "@postgres1:5432,") ||
+	if !strings.HasPrefix(c.HomeURL, "postgres://"+role+":"+role+"@postgres1:5432,postgres2:5432/") || !strings.Contains(home, "@postgres1:5432,postgres2:5432/") ||
 		!strings.Contains(strings.Join(all["cell-role"].Command, " "), "CREATE ROLE "+role+" LOGIN REPLICATION PASSWORD '"+role+"'") {
 		t.Errorf("the cell comes to %s, and is let in at %s as %s", c.HomeURL, home, role)
 	}
