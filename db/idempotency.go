@@ -66,7 +66,7 @@ var (
 	qExtendClaim = prepare(`UPDATE idempotency_keys SET leased_until = now() + $3 * interval '1 second' WHERE id = $1 AND attempt = $2`)
 	qMarkChanged = prepare(`
 		UPDATE idempotency_keys k SET changed_at = COALESCE(k.changed_at, now()) WHERE k.id = $1 AND k.attempt = $2
-			AND NOT EXISTS (SELECT FROM users u WHERE u.id = k.user_id AND u.erased_at IS NOT NULL)`)
+			AND NOT EXISTS (SELECT FROM users u WHERE u.id = k.user_id AND u.erased_at IS NOT NULL OFFSET 0)`)
 	qKeepAnswer   = prepare(`UPDATE idempotency_keys SET answer = $3, leased_until = now() WHERE id = $1 AND attempt = $2`)
 	qReleaseClaim = prepare(`DELETE FROM idempotency_keys WHERE id = $1 AND attempt = $2 AND changed_at IS NULL`)
 	qEndClaim     = prepare(`UPDATE idempotency_keys SET leased_until = now() WHERE id = $1 AND attempt = $2`)
