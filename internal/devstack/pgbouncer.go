@@ -61,7 +61,7 @@ func (b *PgBouncer) Start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-	return onPort(b.dir, func(port int) error { return b.launch(ctx, port) })
+	return onPort(ctx, b.dir, func(port int) error { return b.launch(ctx, port) })
 }
 
 func pgBouncerProgram() (string, error) {

@@ -1,29 +1,44 @@
 package devstack
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // errPortTaken says that somebody else took the port between our look and the server's.
 var errPortTaken = errors.New("the port was taken")
 
-// portTries is how often a start is tried on another port.
-const portTries = 3
+const (
+	// portTries is how often a start is tried on another port.
+	portTries = 3
+	// portPatience is how long a remembered port is waited for: what ended last may hold it a moment longer.
+	portPatience = 3 * time.Second
+	// lowestPort and ports are where servers listen: below the ports that systems give to clients (from 32768 on in Linux, 49152 elsewhere), so that
+	// no connection of anybody has one by chance, also while a server is away for a moment.
+	lowestPort = 20000
+	ports      = 10000
+	// portLooks is how many are looked at before none is said to be free.
+	portLooks = 100
+)
 
-// onPort runs start on the port that the folder remembers, where that is free, or else on another,
-// which it remembers.
-func onPort(dir string, start func(port int) error) error {
+// onPort runs start on the port that the folder remembers, where that is free or soon is, or else on another, which it remembers.
+func onPort(ctx context.Context, dir string, start func(port int) error) error {
 	file := filepath.Join(dir, "port")
+	port := rememberedPort(file)
+	if port != 0 && !portFreed(ctx, port) {
+		port = 0
+	}
 	var err error
 	for range portTries {
-		port := rememberedPort(file)
-		if port == 0 || !portFree(port) {
+		if port == 0 {
 			if port, err = freePort(); err != nil {
 				return err
 			}
@@ -34,8 +49,16 @@ func onPort(dir string, start func(port int) error) error {
 		if err = start(port); !errors.Is(err, errPortTaken) {
 			return err
 		}
+		port = 0
 	}
 	return err
+}
+
+// portFreed waits until nobody listens on the port, and tells whether that came.
+func portFreed(ctx context.Context, port int) bool {
+	ctx, cancel := context.WithTimeout(ctx, portPatience)
+	defer cancel()
+	return poll(ctx, func() bool { return portFree(port) })
 }
 
 func rememberedPort(file string) int {
@@ -59,11 +82,21 @@ func portFree(port int) bool {
 }
 
 func freePort() (int, error) {
-	l, err := net.Listen("tcp4", loopback(0))
+	l, err := listenFree()
 	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
+		return 0, err
 	}
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
+
+// listenFree listens on a port that nobody has. It is drawn: of two processes that look at once each finds another.
+func listenFree() (l net.Listener, err error) {
+	for range portLooks {
+		if l, err = net.Listen("tcp4", loopback(lowestPort+rand.IntN(ports))); err == nil { //nolint:gosec // a port is no secret
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("find a free port: %w", err)
 }
 
 // FreeAddress is one on loopback that nobody listens on.
@@ -75,9 +108,9 @@ func FreeAddress() (string, error) {
 // FreeAddresses are several, each another: they are asked for while those before are still taken.
 func FreeAddresses(n int) (list []string, err error) {
 	for range n {
-		l, err := net.Listen("tcp4", loopback(0))
+		l, err := listenFree()
 		if err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
+			return nil, err
 		}
 		defer func() { _ = l.Close() }()
 		list = append(list, l.Addr().String())

@@ -102,7 +102,7 @@ func (p *Postgres) start(ctx context.Context) (err error) {
 	if err := p.prepare(ctx); err != nil {
 		return err
 	}
-	if err := onPort(p.options.Dir, func(port int) error { return p.launch(ctx, port) }); err != nil {
+	if err := onPort(ctx, p.options.Dir, func(port int) error { return p.launch(ctx, port) }); err != nil {
 		return err
 	}
 	p.log.InfoContext(ctx, "private PostgreSQL is ready", "version", p.binaries.major, "port", p.port,

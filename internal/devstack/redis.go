@@ -108,7 +108,7 @@ func (r *Redis) Start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-	return onPort(r.dir, func(port int) error { return r.launch(ctx, port) })
+	return onPort(ctx, r.dir, func(port int) error { return r.launch(ctx, port) })
 }
 
 // Stop ends the server; when ctx ends first, at once.

@@ -21,7 +21,7 @@ func (r *Redis) ready(ctx context.Context, proc *process, port int) error {
 		return last == nil
 	})
 	switch {
-	case !proc.running() && !portFree(port):
+	case !proc.running() && strings.Contains(tail(r.logPath()), "Address already in use"):
 		return errPortTaken
 	case !proc.running():
 		return fmt.Errorf("Redis did not start: %s (log: %s)", tail(r.logPath()), r.logPath())

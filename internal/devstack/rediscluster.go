@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -99,15 +100,18 @@ func (b *clusterBuilder) build(ctx context.Context, replicas bool) error {
 }
 
 // start runs one node. It knows its fellows from the file nodes.conf, which it keeps when it is started anew.
-func (b *clusterBuilder) start(ctx context.Context) (*Redis, error) {
-	port, err := freePort()
-	if err != nil {
+func (b *clusterBuilder) start(ctx context.Context) (node *Redis, err error) {
+	dir, bus := filepath.Join(b.dir, strconv.Itoa(len(b.hosts)+1)), ""
+	if err := os.MkdirAll(filepath.Join(dir, "bus"), 0o700); err != nil {
 		return nil, err
 	}
-	bus := strconv.Itoa(port)
-	node, err := StartRedis(ctx, RedisOptions{
-		Dir: filepath.Join(b.dir, strconv.Itoa(len(b.hosts)+1)), Log: b.log, Password: b.password,
-		Settings: []string{"cluster-enabled yes", "cluster-port " + bus, "cluster-node-timeout 2000", "masterauth " + b.password},
+	err = onPort(ctx, filepath.Join(dir, "bus"), func(port int) (err error) {
+		bus = strconv.Itoa(port)
+		node, err = StartRedis(ctx, RedisOptions{
+			Dir: dir, Log: b.log, Password: b.password,
+			Settings: []string{"cluster-enabled yes", "cluster-port " + bus, "cluster-node-timeout 2000", "masterauth " + b.password},
+		})
+		return err
 	})
 	if err != nil {
 		return nil, err
