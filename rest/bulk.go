@@ -17,11 +17,12 @@ type bulkError struct {
 	Message string `json:"message" example:"email: belongs to a user of this company already" doc:"Its detail"`
 }
 
-func bulkErrorOf(e *resolvers.BulkError) *bulkError {
+// bulkErrorOf tells why a row was refused, of fields by the names that the body has.
+func bulkErrorOf(e *resolvers.BulkError, names map[string]string) *bulkError {
 	if e == nil {
 		return nil
 	}
-	return &bulkError{e.Code, e.Message}
+	return &bulkError{e.Code, (&locator{names: names}).reword(e.Message)}
 }
 
 // BulkResult says what became of a row: one without an error is as it was asked for.
@@ -110,7 +111,7 @@ func (a *api) createUsers(ctx context.Context, in *createUsersInput) (*one[resul
 		return nil, err
 	}
 	return &one[results[addedUserResult]]{results[addedUserResult]{mapped(out.Results, func(r *resolvers.CreateUsersResult) addedUserResult {
-		return addedUserResult{BulkResult{r.Index, bulkErrorOf(r.Error)}, addedUserOf(r.User)}
+		return addedUserResult{BulkResult{r.Index, bulkErrorOf(r.Error, nil)}, addedUserOf(r.User)}
 	})}}, nil
 }
 
@@ -132,7 +133,7 @@ func (a *api) createPermissions(ctx context.Context, in *createPermissionsInput)
 		return nil, err
 	}
 	return &one[results[givenPermissionResult]]{results[givenPermissionResult]{mapped(out.Results, func(r *resolvers.CreatePermissionsResult) givenPermissionResult {
-		return givenPermissionResult{BulkResult{r.Index, bulkErrorOf(r.Error)}, createdPermissionOf(r.Permission)}
+		return givenPermissionResult{BulkResult{r.Index, bulkErrorOf(r.Error, permissionNames)}, createdPermissionOf(r.Permission)}
 	})}}, nil
 }
 
@@ -143,7 +144,7 @@ func (a *api) removeUsers(ctx context.Context, in *removeUsersInput) (*one[resul
 		return nil, err
 	}
 	return &one[results[removedUserResult]]{results[removedUserResult]{mapped(out.Results, func(r *resolvers.RemoveUsersResult) removedUserResult {
-		removed := removedUserResult{BulkResult: BulkResult{r.Index, bulkErrorOf(r.Error)}}
+		removed := removedUserResult{BulkResult: BulkResult{r.Index, bulkErrorOf(r.Error, nil)}}
 		if r.DeletedID != nil {
 			removed.DeletedID = &r.DeletedID.Int
 		}

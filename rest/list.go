@@ -85,7 +85,7 @@ const anyOrder = -1
 // addList registers an operation that answers an array. keys is the number of integers in the
 // list's cursors, 0 for any.
 func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Context, in *I, q query, each emit[T]) error) {
-	o.method = http.MethodGet
+	o.method, o.list = http.MethodGet, true
 	o.responses = map[string]*huma.Response{"200": listResponse[T](a)}
 	var faults *locator
 	faults = add(a, o, func(ctx context.Context, in *I) (*streamed, error) {

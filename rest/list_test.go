@@ -137,6 +137,20 @@ func TestListErrors(t *testing.T) {
 			t.Errorf("%v %v %s", err, resp, body)
 		}
 	})
+	t.Run("of a parameter that the list does not know", func(t *testing.T) {
+		s, _ := numbersDoor(t, 3, "", nil)
+		for address, want := range map[string]string{
+			"/numbers/1?serach=x":         `"location":"query.serach","message":"is none of this list's parameters: after, limit"`,
+			"/numbers/1?limit=2&Limit=3":  `"location":"query.Limit"`,
+			"/numbers/1?limit=2&limit=3":  `"is there more than once"`,
+			"/numbers/1?filter%5Bid%5D=3": `"location":"query.filter[id]"`,
+		} {
+			resp, body, err := fetch(t, http.MethodGet, s.URL+address)
+			if err != nil || resp.StatusCode != 400 || !strings.Contains(string(body), want) {
+				t.Errorf("%s: %v %v %s", address, err, resp, body)
+			}
+		}
+	})
 	t.Run("before anything was sent", func(t *testing.T) {
 		s, _ := numbersDoor(t, 3, "", problem.Away("the database", nil))
 		resp, _, err := fetch(t, http.MethodGet, s.URL+"/numbers/1")

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -205,22 +206,31 @@ func badBody(ctx context.Context, faults ...Fault) *Problem {
 	return p
 }
 
-// queryFaults refuses a documented query parameter that is there more than once, or is empty
-// where it takes one of a fixed set of values.
+// queryFaults refuses a documented query parameter that is there more than once, or is empty where it takes one of a fixed set of
+// values. A list refuses others, too: somebody who misspells a filter would take all that there is for what was asked for.
 func queryFaults(hc huma.Context) *Problem {
 	u := hc.URL()
 	if u.RawQuery == "" {
 		return nil
 	}
-	query := u.Query()
+	query, list := u.Query(), hc.Operation().Metadata[listKey] != nil
+	var known []string
 	for _, param := range hc.Operation().Parameters {
-		values := query[param.Name]
-		switch {
-		case param.In != "query" || len(values) == 0:
+		if param.In != "query" {
+			continue
+		}
+		known = append(known, param.Name)
+		switch values := query[param.Name]; {
+		case len(values) == 0:
 		case len(values) > 1:
 			return badBody(hc.Context(), Fault{"query." + param.Name, "is there more than once"})
 		case values[0] == "" && len(param.Schema.Enum) > 0:
 			return badBody(hc.Context(), Fault{"query." + param.Name, "must not be empty"})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if list && !slices.Contains(known, name) {
+			return badBody(hc.Context(), Fault{"query." + intake.Clip(name), "is none of this list's parameters: " + strings.Join(slices.Sorted(slices.Values(known)), ", ")})
 		}
 	}
 	return nil

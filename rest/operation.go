@@ -44,6 +44,8 @@ type operation struct {
 	orders *db.List
 	// upload documents a body that the operation reads by itself.
 	upload *huma.RequestBody
+	// list: it answers an array, of those that its parameters name.
+	list bool
 	// responses documents answers that the output type does not.
 	responses map[string]*huma.Response
 }
@@ -93,6 +95,9 @@ func (o operation) document() *huma.Operation {
 		op.Extensions = map[string]any{"x-needs": n}
 		op.Metadata[ruleKey], op.Metadata[namesKey] = o.rule, o.names
 	}
+	if o.list {
+		op.Metadata[listKey] = true
+	}
 	if o.conditions != 0 {
 		o.conditions.document(op)
 	}
@@ -103,12 +108,13 @@ func (o operation) document() *huma.Operation {
 }
 
 // Where an operation's metadata has its rule, its names of fields, the body that it reads by itself, and whether it is for
-// the platform's own pages.
+// the platform's own pages, or a list.
 const (
 	ruleKey   = "rule"
 	namesKey  = "names"
 	uploadKey = "upload"
 	ownKey    = "own"
+	listKey   = "list"
 
 	conditionsKey = "conditions"
 )

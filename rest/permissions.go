@@ -112,12 +112,15 @@ type permissionPath struct {
 
 func (p *permissionPath) id() globalid.ID { return globalid.ID{Int: p.PermID} }
 
+// permissionNames are what the bodies of new permissions call what the resolvers call otherwise.
+var permissionNames = map[string]string{"accountId": "appAccountId", "roleId": "appRoleId", "userId": "userIdentityId"}
+
 func (a *api) registerPermissions() {
 	a.registerOptions()
 	add(a, operation{
 		id: "createPermission", rule: rule.CreatePermission, method: http.MethodPost, path: "/permission", tag: tagPermissions, status: http.StatusOK, errors: []int{http.StatusNotFound},
 		summary: "Create a permission", description: "Gives a user a role on an account. An unknown e-mail address is created in the account's company and invited.",
-		names: map[string]string{"accountId": "appAccountId", "roleId": "appRoleId", "userId": "userIdentityId"},
+		names: permissionNames,
 	}, a.createPermission)
 	add(a, operation{
 		id: "updatePermission", rule: rule.UpdatePermission, method: http.MethodPut, path: "/permission", tag: tagPermissions, errors: []int{http.StatusNotFound},

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"canopy/e2e/platform"
@@ -63,6 +64,9 @@ func TestBulk(t *testing.T) {
 		{"appAccountId": account, "appRoleId": s.RoleID(0, "assistant", "Viewer"), "userIdentityId": b},
 	}}).JSON(t)
 	same(outcomes(t, platform.Member(t, given, "results"), "permission"), "", "permission_exists", "FORBIDDEN", "BAD_REQUEST", "", "BAD_REQUEST")
+	if told := fmt.Sprint(platform.Member(t, given, "results").([]any)[5]); !strings.Contains(told, "message:appRoleId: ") {
+		t.Errorf("a role of another application is told as %s", told)
+	}
 	// Nobody gives what they don't have, in bulk either.
 	s.SQL(`UPDATE permissions SET role_id = $1 WHERE user_id = $2 AND account_id = $3`, s.RoleID(0, "tenant", "Admin"), a, account)
 	s.SetUp("a@bulk.example")

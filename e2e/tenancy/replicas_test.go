@@ -82,6 +82,7 @@ func usersOf(t *testing.T, s *platform.Platform, token string) (list []any, whol
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode == http.StatusServiceUnavailable {
+		t.Logf("%d: %v, %.300s", resp.StatusCode, err, body)
 		return nil, false
 	}
 	if err := json.Unmarshal(body, &list); err != nil || resp.StatusCode != http.StatusOK {

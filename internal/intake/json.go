@@ -64,7 +64,7 @@ func fault(d *jsontext.Decoder, err error) *Fault {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return &Fault{location(at), "ends too early: this is not valid JSON"}
 	case syntax != nil:
-		return &Fault{location(at), "is not valid JSON: " + clip(syntax.Err.Error())}
+		return &Fault{location(at), "is not valid JSON: " + Clip(syntax.Err.Error())}
 	}
 	return &Fault{location(at), "is not valid JSON"}
 }
@@ -86,9 +86,9 @@ func location(p jsontext.Pointer) string {
 	b.WriteString("body")
 	for token := range p.Tokens() {
 		if token != "" && strings.Trim(token, "0123456789") == "" {
-			b.WriteString("[" + clip(token) + "]")
+			b.WriteString("[" + Clip(token) + "]")
 		} else {
-			b.WriteString("." + clip(token))
+			b.WriteString("." + Clip(token))
 		}
 		if b.Len() > maxLocation {
 			b.WriteString("…")
@@ -98,8 +98,8 @@ func location(p jsontext.Pointer) string {
 	return b.String()
 }
 
-// clip keeps what a caller sent short where it is quoted.
-func clip(s string) string {
+// Clip keeps what a caller sent short where it is quoted.
+func Clip(s string) string {
 	const limit = 100
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if r := []rune(s); len(r) > limit {
