@@ -238,7 +238,8 @@ func newStatement(l *List, a Ask, counting bool, args ...any) *statement {
 	if order == "" {
 		order = l.otherwise
 	}
-	s.keys, s.fields = l.keys(order), len(sorts(order))
+	s.keys = l.keys(order)
+	s.fields = min(len(sorts(order)), len(s.keys)) // what is behind a field that no two rows have alike decides nothing
 	own := s.inEachPart()
 	if s.fields -= len(s.keys) - len(own); len(own) == 2 && own[1].by == l.id && own[1].down == own[0].down {
 		s.fields = 1 // as indexes have it

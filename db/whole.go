@@ -50,7 +50,9 @@ func (l wholeList[T, C]) each(ctx context.Context, s *Store, after C, limit int,
 
 // ahead begins to read a page, and gives what waits for it. Within a transaction one thing is done at a time.
 func (l wholeList[T, C]) ahead(ctx context.Context, s *Store, after C, limit int) func() ([]*T, error) {
-	read := sync.OnceValues(func() ([]*T, error) { return l.page(ctx, s, after, limit) })
+	read := sync.OnceValues(func() ([]*T, error) {
+		return share.Guarded(func() ([]*T, error) { return l.page(ctx, s, after, limit) })
+	})
 	if s.tx == nil && limit == 0 {
 		go func() { _, _ = read() }()
 	}

@@ -17,6 +17,7 @@ import (
 	"canopy/internal/models/lexical"
 	"canopy/internal/models/openai"
 	"canopy/internal/quota"
+	"canopy/internal/share"
 	"canopy/internal/vector"
 )
 
@@ -66,16 +67,17 @@ func (m *maker) run(ctx context.Context) (count, dimensions int, err error) {
 	}
 	cut, embedded := make(chan batch, 1), make(chan batch, 1)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
+	side := func(do func() error) { group.Go(func() error { return share.Guard(do) }) }
+	side(func() (err error) {
 		defer close(cut)
 		count, err = m.cut(ctx, cut)
 		return err
 	})
-	group.Go(func() error {
+	side(func() error {
 		defer close(embedded)
 		return m.embedWords(ctx, cut, embedded)
 	})
-	group.Go(func() error { return m.storeAll(ctx, embedded) })
+	side(func() error { return m.storeAll(ctx, embedded) })
 	if err := group.Wait(); err != nil {
 		return 0, 0, err
 	}

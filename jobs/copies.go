@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"canopy/internal/share"
 )
 
 // How often copies of vectors follow their contexts, and how often contexts are looked for that have become large. A search is right whatever a copy is
@@ -32,7 +34,7 @@ func (w *Worker) keep(ctx context.Context, every time.Duration, do func(context.
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for failing := false; ; {
-		err := do(ctx)
+		err := share.Guard(func() error { return do(ctx) })
 		if err != nil && ctx.Err() == nil && !failing {
 			w.Log.WarnContext(ctx, "vectors are not copied; it is tried again", "error", err, "every", every)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/audit"
+	"canopy/internal/share"
 	"canopy/outbox"
 )
 
@@ -32,7 +33,7 @@ func (w *Worker) EraseDue(ctx context.Context) error {
 	due, err := w.Store.DueErasures(ctx)
 	err = errors.Join(failed, err)
 	for _, id := range due {
-		err = errors.Join(err, w.eraseCustomer(ctx, id))
+		err = errors.Join(err, share.Guard(func() error { return w.eraseCustomer(ctx, id) }))
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/archive"
 	"canopy/internal/blob"
+	"canopy/internal/share"
 )
 
 const (
@@ -79,7 +80,7 @@ func (e *export) write(ctx context.Context) error {
 	made := make(chan struct{})
 	go func() {
 		defer close(made)
-		_ = to.CloseWithError(e.make(ctx, to)) // which never fails, by its documentation
+		_ = to.CloseWithError(share.Guard(func() error { return e.make(ctx, to) })) // which never fails, by its documentation
 	}()
 	err := e.blobs.Write(ctx, e.row.BlobKey(), from)
 	_ = from.CloseWithError(errLost) // so that what is made ends
@@ -88,16 +89,11 @@ func (e *export) write(ctx context.Context) error {
 }
 
 // make makes the archive.
-func (e *export) make(ctx context.Context, to io.Writer) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
+func (e *export) make(ctx context.Context, to io.Writer) error {
 	ctx = db.ReadingMuch(ctx)
 	e.out = archive.NewWriter(to, e.row.CustomerID, e.row.CreatedAt.UTC())
 	done := int64(0)
-	err = e.store.Below(ctx, e.row.CustomerID, func(c *db.Customer, of int64) error {
+	err := e.store.Below(ctx, e.row.CustomerID, func(c *db.Customer, of int64) error {
 		if e.store.Elsewhere(c.RegionID) { // it was made, or has moved, since the export was asked for
 			return fmt.Errorf("another cell has what the company %d has", c.ID)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/share"
 )
 
 // claimFirst is how many deliveries a lane claims at first, and twice as many each time that there were so many: places that lanes
@@ -133,10 +134,17 @@ func (l *lane) failOrphans() {
 // up when the worker stops.
 func (l *lane) attempt(row *db.Claimed) {
 	ctx := context.WithoutCancel(l.d.ctx)
-	o, timedOut := l.d.send(ctx, row)
-	written := l.d.outcomes.record(ctx, o)
-	if written && o.Status == db.DeliveryPending {
-		l.d.retryAfter(l.branch, o)
+	var o db.Outcome
+	timedOut := false
+	err := share.Guard(func() error {
+		o, timedOut = l.d.send(ctx, row)
+		if l.d.outcomes.record(ctx, o) && o.Status == db.DeliveryPending {
+			l.d.retryAfter(l.branch, o)
+		}
+		return nil
+	})
+	if err != nil { // it is attempted again when its lease has run out
+		l.d.log.ErrorContext(ctx, "an attempt broke off", "delivery", row.ID, "destination", l.destination, "error", err)
 	}
 	l.d.places.Leave(l.branch)
 	l.done <- result{o.Status, timedOut}

@@ -3,10 +3,10 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"canopy/db"
+	"canopy/internal/share"
 )
 
 // errLost says that what a worker is at work on is another's by now, has ended, or is gone.
@@ -39,9 +39,6 @@ func (l lease[T]) hold(ctx context.Context, work func(context.Context) error) (e
 		cancel(l.keep(ctx))
 	}()
 	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
 		own := missed("")
 		if cause := context.Cause(ctx); err != nil && cause != nil && !errors.As(err, &own) {
 			err = cause
@@ -49,7 +46,7 @@ func (l lease[T]) hold(ctx context.Context, work func(context.Context) error) (e
 		cancel(nil)
 		<-kept
 	}()
-	return work(ctx)
+	return share.Guard(func() error { return work(ctx) })
 }
 
 // keep renews the lease until ctx ends, and gives the reason when it has to be given up before.

@@ -6,6 +6,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/mail"
+	"canopy/internal/share"
 	"canopy/internal/webhook"
 	"canopy/outbox"
 )
@@ -21,7 +22,7 @@ func (w *Worker) tellLimits(ctx context.Context) {
 	tick := time.NewTicker(relayEvery)
 	defer tick.Stop()
 	for {
-		told, err := w.tellSomeLimits(ctx)
+		told, err := share.Guarded(func() (int, error) { return w.tellSomeLimits(ctx) })
 		if err != nil && ctx.Err() == nil {
 			w.Log.WarnContext(ctx, "what is reached of limits was not told; it is tried again", "error", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"canopy/db"
 	"canopy/internal/audit"
 	"canopy/internal/mail"
+	"canopy/internal/share"
 	"canopy/outbox"
 )
 
@@ -20,7 +21,7 @@ func (w *Worker) upkeep(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		for name, step := range w.steps() {
-			if err := step(ctx); err != nil && ctx.Err() == nil {
+			if err := share.Guard(func() error { return step(ctx) }); err != nil && ctx.Err() == nil {
 				w.Log.WarnContext(ctx, "upkeep failed; it is tried again", "step", name, "error", err)
 			}
 		}

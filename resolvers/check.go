@@ -139,8 +139,19 @@ func foreignCapital(r rune) bool { return r > unicode.MaxASCII && unicode.ToLowe
 
 // future checks a moment that must lie ahead.
 func (v *check) future(field string, t *time.Time) {
-	if t != nil && !t.After(time.Now()) {
+	switch {
+	case t == nil:
+	case !t.After(time.Now()):
 		v.fault(field, "must lie in the future")
+	default:
+		v.moment(field, *t)
+	}
+}
+
+// moment checks that a moment has, in UTC, one of the years that RFC 3339 and the database know, 1 to 9999.
+func (v *check) moment(field string, t time.Time) {
+	if year := t.UTC().Year(); year < 1 || year > 9999 {
+		v.fault(field, "must be of the years 1 to 9999 in UTC")
 	}
 }
 

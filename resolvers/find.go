@@ -266,9 +266,7 @@ func (f *filterReader) value(value any, at string, tag reflect.StructTag) string
 	case *bool:
 		return strconv.FormatBool(*x)
 	case *time.Time:
-		if x.Year() < 0 || x.Year() > 9999 {
-			f.fault(at, "must be a year of four digits")
-		}
+		f.moment(at, *x)
 		return x.UTC().Format("2006-01-02T15:04:05.999999Z")
 	case *globalid.ID:
 		return strconv.FormatInt(f.id(*x, at, tag), 10)

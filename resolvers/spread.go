@@ -180,9 +180,9 @@ func beside(ctx context.Context, others []problem.Place, here func(context.Conte
 	share.LetGo(ctx)
 	all, within := errgroup.WithContext(ctx)
 	for i := range others {
-		all.Go(func() error { return there(within, i) })
+		all.Go(func() error { return share.Guard(func() error { return there(within, i) }) })
 	}
-	all.Go(func() error { return here(within) })
+	all.Go(func() error { return share.Guard(func() error { return here(within) }) })
 	return all.Wait()
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/problem"
+	"canopy/internal/share"
 	"canopy/outbox"
 )
 
@@ -118,7 +119,9 @@ func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, erro
 		defer close(out)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		err := (&sender[T]{r: r, listener: listener, feed: f, out: out}).run(ctx, heard, first)
+		err := share.Guard(func() error {
+			return (&sender[T]{r: r, listener: listener, feed: f, out: out}).run(ctx, heard, first)
+		})
 		listener.set(func() { listener.end = err })
 	}()
 	return out, nil

@@ -471,7 +471,9 @@ func (e CustomerEdges) DeletedWebhookDestinations(ctx context.Context, obj *db.C
 func (v *check) lostSince(field string, t time.Time) {
 	if t.IsZero() || t.After(time.Now()) {
 		v.fault(field, "must lie in the past")
+		return
 	}
+	v.moment(field, t)
 }
 
 var errTestType = problem.Invalid(problem.Fault{Location: "type", Message: "must be one of " + strings.Join(webhook.Types(), ", ")})

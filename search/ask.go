@@ -95,7 +95,7 @@ func (q *Question) Answer(ctx context.Context, tell func(*Answer)) (*Answer, err
 	ctx, cancel := context.WithTimeout(ctx, q.engine.answerTime)
 	defer cancel()
 	w := &writer{question: q, tell: tell}
-	reason, err := w.write(ctx)
+	reason, err := share.Guarded(func() (string, error) { return w.write(ctx) })
 	switch {
 	case errors.Is(err, errNothing):
 		return nothing(), nil

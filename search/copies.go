@@ -116,7 +116,7 @@ func await[T any](ctx context.Context, ask func(context.Context) (T, error)) (T,
 	}
 	told := make(chan answer, 1)
 	go func() {
-		out, err := ask(ctx)
+		out, err := share.Guarded(func() (T, error) { return ask(ctx) })
 		told <- answer{out, err}
 	}()
 	select {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"canopy/internal/share"
 )
 
 const (
@@ -94,7 +96,7 @@ func (e *Engine) begin(ctx context.Context, id, account int64, do func(context.C
 	}
 	go func() {
 		defer places.Leave(branch)
-		err := do(ctx)
+		err := share.Guard(func() error { return do(ctx) })
 		failed := err != nil && ctx.Err() == nil
 		if failed {
 			slog.WarnContext(ctx, "the vectors of a context are not copied", "context", id, "error", err, "pause", faultRest)

@@ -9,6 +9,7 @@ import (
 	"canopy/db"
 	"canopy/internal/models/lexical"
 	"canopy/internal/problem"
+	"canopy/internal/share"
 	"canopy/internal/vector"
 )
 
@@ -96,7 +97,10 @@ func (e *Engine) loadBehind(ctx context.Context, row *db.Context) {
 	}
 	ctx = context.WithoutCancel(ctx)
 	go func() {
-		_, err := e.sparseIndex(ctx, row)
+		err := share.Guard(func() error {
+			_, err := e.sparseIndex(ctx, row)
+			return err
+		})
 		e.behind.end(key, err)
 	}()
 }

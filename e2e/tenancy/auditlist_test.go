@@ -108,7 +108,7 @@ func TestAuditFilters(t *testing.T) {
 		s.T = t
 		for query, status := range map[string]int{
 			"customerId=" + platform.Decimal(coral): 403, "customerId=" + platform.Decimal(coral) + "&subtree=true": 403, "subtree=x": 400, "actorId=" + platform.Decimal(s.UserID(platform.DemoAdmin)): 403, "actorId=999999": 403,
-			"action=customer": 400, "actorKind=above": 400, "actorKind=API_KEY": 400, "createdSince=yesterday": 400, "ids=x": 400, "orderBy=name": 400, "after=xyz": 400,
+			"action=customer": 400, "actorKind=above": 400, "actorKind=API_KEY": 400, "createdSince=yesterday": 400, "createdSince=0000-12-31T23:59:59Z": 400, "createdUntil=9999-12-31T23:59:59-14:00": 400, "ids=x": 400, "orderBy=name": 400, "after=xyz": 400,
 		} {
 			name, _, _ := strings.Cut(query, "=")
 			if a := s.Do("GET", "/v1/audit?"+query, greta, nil); a.Status != status || status == 400 && !strings.Contains(string(a.Body), name) {

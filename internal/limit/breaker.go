@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"canopy/internal/share"
 )
 
 const (
@@ -53,7 +55,7 @@ func ask[T any](ctx context.Context, b *breaker, look func(context.Context) (T, 
 	defer cancel()
 	answers := make(chan answer, 1)
 	go func() {
-		value, err := look(bounded)
+		value, err := share.Guarded(func() (T, error) { return look(bounded) })
 		answers <- answer{value, err}
 	}()
 	var got answer

@@ -2,7 +2,6 @@ package share
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 )
@@ -93,11 +92,6 @@ func (w Work[T]) all(batch []*member[T]) {
 }
 
 // guarded has a panic fail the batch, and not the process.
-func (w Work[T]) guarded(ctx context.Context, items []T) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("share: %v", fault)
-		}
-	}()
-	return w.Do(ctx, items)
+func (w Work[T]) guarded(ctx context.Context, items []T) error {
+	return Guard(func() error { return w.Do(ctx, items) })
 }

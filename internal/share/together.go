@@ -2,7 +2,6 @@ package share
 
 import (
 	"context"
-	"fmt"
 	"sync"
 )
 
@@ -62,11 +61,6 @@ func (t *Together[K, V]) over(ctx context.Context, question K, ask func(context.
 	go func() {
 		defer t.over(ctx, question, ask)
 		defer close(next.done)
-		defer func() {
-			if fault := recover(); fault != nil {
-				next.err = fmt.Errorf("share: %v", fault)
-			}
-		}()
-		next.value, next.err = ask(ctx)
+		next.value, next.err = Guarded(func() (V, error) { return ask(ctx) })
 	}()
 }
