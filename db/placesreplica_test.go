@@ -26,11 +26,24 @@ type replicated struct {
 // startReplicating starts a server that can be replicated, with no schema.
 func startReplicating(t testing.TB) (pool *sqlx.DB, url string) {
 	t.Helper()
-	// What is committed is written, as it is where people work: the other hears of it at once.
 	p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
-		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical", "synchronous_commit": "on"},
+		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: replicatingSettings,
 	}))
 	t.Cleanup(p.Remove)
+	return connected(t, p)
+}
+
+// What is committed is written, as it is where people work: the other hears of it at once.
+var replicatingSettings = map[string]string{"wal_level": "logical", "synchronous_commit": "on"}
+
+// startWithSchema starts one with the schema. Those of one name share their system identifier.
+func startWithSchema(t testing.TB, name string) (pool *sqlx.DB, url string) {
+	t.Helper()
+	return connected(t, devtest.Server(t, devstack.PostgresOptions{Settings: replicatingSettings}, name, Migrate))
+}
+
+func connected(t testing.TB, p *devstack.Postgres) (pool *sqlx.DB, url string) {
+	t.Helper()
 	pool = devtest.Must[*sqlx.DB](t)(Connect(p.URL(), Options{MaxConns: 1}))
 	t.Cleanup(func() { _ = pool.Close() })
 	return pool, p.URL()
@@ -52,9 +65,8 @@ func replicateGrown(t testing.TB, companies int) *replicated {
 func replicateAs(t testing.TB, companies int, open func(m *Migrator, ctx context.Context, region, address, role string) error, more ...string) *replicated {
 	t.Helper()
 	r := &replicated{t: t}
-	r.home, r.homeURL = startReplicating(t)
-	devtest.Check(t, Migrate(t.Context(), r.homeURL))
-	r.cell, r.cellURL = startReplicating(t)
+	r.home, r.homeURL = startWithSchema(t, "home")
+	r.cell, r.cellURL = startWithSchema(t, "cell")
 	r.columns = columnsOfTables(t, r.home)
 	rows := planData{t, r.home}
 	rows.begin()

@@ -35,15 +35,8 @@ func followed(t testing.TB) (s *db.Store, standby *devstack.Postgres) {
 func servers(t testing.TB) (p, standby *devstack.Postgres) {
 	t.Helper()
 	// What is acknowledged is written, as it is where people work: it is sent on at once.
-	p, err := devstack.StartPostgres(t.Context(), devstack.PostgresOptions{Dir: t.TempDir(), Durable: true, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Remove)
-	if err := db.Migrate(t.Context(), p.URL()); err != nil {
-		t.Fatal(err)
-	}
-	standby, err = p.StartStandby(t.Context(), t.TempDir())
+	p = devtest.Server(t, devstack.PostgresOptions{Durable: true}, "schema", db.Migrate)
+	standby, err := p.StartStandby(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,10 +299,7 @@ func TestReplicasMayBreakOff(t *testing.T) {
 // TestReplicasOfAnotherHistory: a standby that has followed the dead primary further than the new one had is not read from, however long its log is.
 func TestReplicasOfAnotherHistory(t *testing.T) {
 	t.Parallel()
-	p, err := devstack.StartPostgres(t.Context(), devstack.PostgresOptions{Dir: t.TempDir(), Durable: true, Log: slog.New(slog.DiscardHandler)})
-	devtest.Check(t, err)
-	t.Cleanup(p.Remove)
-	devtest.Check(t, db.Migrate(t.Context(), p.URL()))
+	p := devtest.Server(t, devstack.PostgresOptions{Durable: true}, "schema", db.Migrate)
 	next := devtest.Must[*devstack.Postgres](t)(p.StartStandby(t.Context(), t.TempDir()))
 	t.Cleanup(next.Remove)
 	other := devtest.Must[*devstack.Postgres](t)(p.StartStandby(t.Context(), t.TempDir()))

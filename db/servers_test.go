@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"strings"
 	"sync"
@@ -24,15 +23,7 @@ import (
 // server runs a PostgreSQL of the test's own, with the schema.
 func server(t *testing.T) *devstack.Postgres {
 	t.Helper()
-	p, err := devstack.StartPostgres(t.Context(), devstack.PostgresOptions{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Remove)
-	if err := db.Migrate(t.Context(), p.URL()); err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return devtest.Server(t, devstack.PostgresOptions{}, "schema", db.Migrate)
 }
 
 func pooler(t *testing.T, p *devstack.Postgres, settings map[string]string) *devstack.PgBouncer {

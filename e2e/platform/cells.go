@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -51,26 +50,24 @@ func oneKey() [][]byte { return [][]byte{bytes.Repeat([]byte{9}, 32)} }
 
 func startHome(t testing.TB, keys [][]byte, change ...func(*config.Config)) *Cells {
 	t.Helper()
-	c := &Cells{HomeServer: startServer(t)}
-	devtest.Check(t, errors.Join(db.Migrate(t.Context(), c.HomeServer.URL()), fillDemo(t.Context(), t, c.HomeServer.URL())))
+	c := &Cells{HomeServer: startServer(t, "home", func(ctx context.Context, url string) error {
+		return errors.Join(db.Migrate(ctx, url), fillDemo(ctx, t, url))
+	})}
 	c.Home = Start(t, append([]func(*config.Config){func(cfg *config.Config) { cfg.DatabaseURL, cfg.CellKeys = c.HomeServer.URL(), keys }}, change...)...)
 	return c
 }
 
-func startServer(t testing.TB) *devstack.Postgres {
+// startServer starts the server of the home or of a region's cell, none of which shares its system identifier with another.
+func startServer(t testing.TB, of string, fill func(ctx context.Context, url string) error) *devstack.Postgres {
 	t.Helper()
 	// What is committed is written, as it is where people work: a cell hears of it at once, not as a writer wakes that does so five times a second.
-	p := devtest.Must[*devstack.Postgres](t)(devstack.StartPostgres(t.Context(), devstack.PostgresOptions{
-		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"wal_level": "logical", "synchronous_commit": "on"},
-	}))
-	t.Cleanup(p.Remove)
-	return p
+	return devtest.Server(t, devstack.PostgresOptions{Settings: map[string]string{"wal_level": "logical", "synchronous_commit": "on"}}, of, fill)
 }
 
 // Another starts the cell of another region of the same home.
 func (c *Cells) Another(t testing.TB, region string, change ...func(*config.Config)) *Cells {
 	t.Helper()
-	c = &Cells{Home: c.Home, HomeServer: c.HomeServer, CellServer: startServer(t)}
+	c = &Cells{Home: c.Home, HomeServer: c.HomeServer, CellServer: startServer(t, region, db.Migrate)}
 	c.join(t, region, (*db.Migrator).OpenCell)
 	c.serve(t, region, change)
 	return c
@@ -80,7 +77,7 @@ func (c *Cells) Another(t testing.TB, region string, change ...func(*config.Conf
 func StartSplit(t testing.TB, region string, change ...func(*config.Config)) *Cells {
 	t.Helper()
 	c := startHome(t, oneKey(), change...)
-	c.CellServer = startServer(t)
+	c.CellServer = startServer(t, region, db.Migrate)
 	c.blobs = "file://" + t.TempDir()
 	c.join(t, region, (*db.Migrator).OpenSplit)
 	return c

@@ -30,14 +30,17 @@ func clusterMajor(place string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
-// createCluster makes a cluster in place. It appears under its name only when it is whole, so that
+// unfinishedCluster makes an empty folder for a cluster in place. The cluster gets its name only when it is whole, so that
 // one that was interrupted is never started.
-func createCluster(ctx context.Context, place string, b binaries, a *account, password string, durable bool) error {
+func unfinishedCluster(place string, a *account) (string, error) {
 	unfinished := filepath.Join(place, dataFolder+".new")
-	if err := os.RemoveAll(unfinished); err != nil {
-		return err
-	}
-	if err := os.Mkdir(unfinished, 0o700); err != nil {
+	return unfinished, errors.Join(os.RemoveAll(unfinished), os.Mkdir(unfinished, 0o700), a.give(unfinished))
+}
+
+// createCluster makes a cluster in place.
+func createCluster(ctx context.Context, place string, b binaries, a *account, password string, durable bool) error {
+	unfinished, err := unfinishedCluster(place, a)
+	if err != nil {
 		return err
 	}
 	secretFile := unfinished + ".password"
@@ -45,7 +48,7 @@ func createCluster(ctx context.Context, place string, b binaries, a *account, pa
 		return err
 	}
 	defer func() { _ = os.Remove(secretFile) }()
-	if err := errors.Join(a.give(unfinished), a.give(secretFile)); err != nil {
+	if err := a.give(secretFile); err != nil {
 		return err
 	}
 	args := []string{

@@ -36,7 +36,8 @@ type PostgresOptions struct {
 // Postgres is a private PostgreSQL server, listening on 127.0.0.1 alone.
 type Postgres struct {
 	options  PostgresOptions
-	primary  *Postgres // nil for a server that began on its own
+	primary  *Postgres // of a standby
+	template *Postgres // whose data this one began with
 	log      *slog.Logger
 	account  *account
 	binaries binaries
@@ -125,6 +126,9 @@ func (p *Postgres) prepare(ctx context.Context) error {
 	}
 	if p.primary != nil && major == 0 {
 		return p.copyPrimary(ctx)
+	}
+	if p.template != nil && major == 0 {
+		return p.copyTemplate(ctx)
 	}
 	if p.password, err = keptPassword(p.options.Dir, major != 0); err != nil {
 		return fmt.Errorf("private PostgreSQL: %w", err)

@@ -26,8 +26,7 @@ func (p *Postgres) Promote(ctx context.Context) error {
 
 // copyPrimary makes the standby's cluster.
 func (p *Postgres) copyPrimary(ctx context.Context) error {
-	p.password = p.primary.password
-	if err := os.WriteFile(filepath.Join(p.options.Dir, "password"), []byte(p.password+"\n"), 0o600); err != nil {
+	if err := p.passwordOf(p.primary); err != nil {
 		return err
 	}
 	if err := os.Mkdir(p.data(), 0o700); err != nil {
@@ -42,4 +41,10 @@ func (p *Postgres) copyPrimary(ctx context.Context) error {
 		return fmt.Errorf("copy the primary: %w", err)
 	}
 	return nil
+}
+
+// passwordOf keeps the password of the server whose data this one has.
+func (p *Postgres) passwordOf(other *Postgres) error {
+	p.password = other.password
+	return os.WriteFile(filepath.Join(p.options.Dir, "password"), []byte(p.password+"\n"), 0o600)
 }

@@ -22,11 +22,7 @@ const (
 // and most of that is making files. Remove leaves nothing of it; what earlier runs left that were
 // killed is removed at the next.
 func StartTemporaryPostgres(ctx context.Context, log *slog.Logger) (*Postgres, error) {
-	base := cmp.Or(memoryFolder(), os.TempDir())
-	for _, b := range []string{base, os.TempDir()} {
-		removeAbandoned(b, time.Now().Add(-abandonedAfter))
-	}
-	dir, err := os.MkdirTemp(base, temporaryPrefix)
+	dir, err := TemporaryFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +32,15 @@ func StartTemporaryPostgres(ctx context.Context, log *slog.Logger) (*Postgres, e
 		return nil, err
 	}
 	return p, nil
+}
+
+// TemporaryFolder makes a folder for the data of a test run, in memory where that can be. What earlier runs left is removed.
+func TemporaryFolder() (string, error) {
+	base := cmp.Or(memoryFolder(), os.TempDir())
+	for _, b := range []string{base, os.TempDir()} {
+		removeAbandoned(b, time.Now().Add(-abandonedAfter))
+	}
+	return os.MkdirTemp(base, temporaryPrefix)
 }
 
 // removeAbandoned removes the temporary folders of before that no process holds.

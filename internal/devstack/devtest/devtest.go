@@ -44,6 +44,7 @@ func Run(m *testing.M) (code int) {
 	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	code = m.Run()
 	disconnect()
+	removeServerTemplates()
 	own.Lock()
 	defer own.Unlock()
 	if own.postgres != nil {
