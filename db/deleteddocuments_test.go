@@ -9,7 +9,7 @@ import (
 // TestDeletedDocumentsCostNothing: each document that is deleted lies in a context of its own until it is erased, and what is shown of its account is found without a look at any.
 func TestDeletedDocumentsCostNothing(t *testing.T) {
 	t.Parallel()
-	pool := planGrown(t, `INSERT INTO contexts (id, account_id, user_id, name, description, caption, embedding_model, removed_at, erase_at, home_id)
+	pool := planGrown(t, nil, `INSERT INTO contexts (id, account_id, user_id, name, description, caption, embedding_model, removed_at, erase_at, home_id)
 		SELECT 40000000 + i, 5, 5, 'Removed', '', '', 'canopy-lexical-1', now(), now() + interval '1 day', 5 FROM generate_series(1, 5000) i`, `VACUUM ANALYZE`)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()

@@ -33,7 +33,7 @@ const farName = `CASE WHEN i <= 12000 THEN 'Alder ' ELSE 'Zinnia far ' END || i 
 // have it stand.
 func TestFarNames(t *testing.T) {
 	t.Parallel()
-	s, pool := storeGrown(t, farNames...)
+	s, pool := storeGrown(t, farNames)
 	desk := Desk{AccountID: 5}
 	ofDesk := func(ctx context.Context, a Ask) ([]*Document, error) { return s.FindDocuments(ctx, desk, a) }
 	ofContext := func(ctx context.Context, a Ask) ([]*Document, error) {
@@ -84,7 +84,7 @@ func TestFarNames(t *testing.T) {
 // TestFarNamesWithin: of the agents and the destinations of a part of the tree, too, what a search finds is found whole and in order, each once, and nothing of others.
 func TestFarNamesWithin(t *testing.T) {
 	t.Parallel()
-	s, pool := storeGrown(t, farNames...)
+	s, pool := storeGrown(t, farNames)
 	for _, company := range []int64{1, 5, 6} {
 		var place pq.Int64Array
 		devtest.Check(t, pool.GetContext(t.Context(), &place, `SELECT lineage FROM customers WHERE id = $1`, company))
@@ -144,7 +144,7 @@ func idsOf[V any, R interface {
 // TestFarNamesReadLittle: of very many documents, contexts and agents no more are read for that than the index finds, with a walk of what may be near.
 func TestFarNamesReadLittle(t *testing.T) {
 	t.Parallel()
-	pool := planGrown(t, farNames...)
+	pool := planGrown(t, farNames)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
 	for _, l := range []listExample{
@@ -176,7 +176,7 @@ func TestFarNamesReadLittle(t *testing.T) {
 // TestGroupsOfContextsReadLittle: of very many contexts those that have the first field of an order alike are found by themselves.
 func TestGroupsOfContextsReadLittle(t *testing.T) {
 	t.Parallel()
-	pool := planGrown(t, farNames...)
+	pool := planGrown(t, farNames)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
 	g := grouping{list: Contexts, ask: NewAsk(Where{}, "NAME,CREATED_AT", paging.NewPage(20, paging.Cursor{})), ways: contextsOnDesk, args: Desk{AccountID: 5}.args()}

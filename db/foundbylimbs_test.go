@@ -33,7 +33,7 @@ var deepLimb = []string{
 // TestPartsOfLimbs: what lies behind all others of its limb, in the order of the time, by its account, its role or its type, is found whole and in order, each once, from both ends, without a look at these.
 func TestPartsOfLimbs(t *testing.T) {
 	t.Parallel()
-	s, pool := storeGrown(t, deepLimb...)
+	s, pool := storeGrown(t, deepLimb)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
 	whole, branch, fifth := access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 2, 100001, 100002, 100003}.Subtree()

@@ -64,27 +64,28 @@ var ofHung = []string{"ids", searched, "status", "createdUntil"}
 // One in 90 companies has them here.
 const perSharer = 4. / 90
 
-// listExamples are all lists, where they are asked for: the whole tree, a branch, and deeper.
-func listExamples() []listExample {
-	var all []listExample
+// listExamples are all lists, each wherever it is asked for: the whole tree, a branch, and deeper. What is asked for in two places in the same words is planned once.
+func listExamples() [][]listExample {
+	within := make([][]listExample, 8)
 	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 15, 301}.Subtree()} {
 		args := []any{scope.From(), scope.To()}
-		at := fmt.Sprintf("within %v", scope.From())
-		all = append(all,
-			listExample{name: "companies " + at, list: Customers, ways: customersWithin(scope), args: args, most: fromFew},
-			listExample{name: "users " + at, list: Users, ways: usersWithin(scope), args: args, more: []string{"LAST_ACCESS,EMAIL"}, most: fromFew},
-			listExample{name: "permissions " + at, list: Permissions, ways: permissionsWithin(scope), args: args, most: ofEachOwn},
-			listExample{name: "runs " + at, list: Runs, ways: runsWithin(scope), args: args, most: ofEachOwn},
-			listExample{name: "deliveries " + at, list: Deliveries, ways: deliveriesWithin(scope), args: args, most: ofEachOwn},
-			listExample{name: "audit events " + at, list: AuditEvents, ways: eventsWithin(scope), args: args, most: ofEachOwn},
-			listExample{name: "agents " + at, list: Agents, ways: agentsWithin(scope), args: args, most: fromFew, named: true},
-			listExample{name: "destinations " + at, list: Destinations, ways: destinationsWithin(scope), args: args, most: fromFew, named: true},
-		)
+		for i, l := range []listExample{
+			{name: "companies", list: Customers, ways: customersWithin(scope), args: args, most: fromFew},
+			{name: "users", list: Users, ways: usersWithin(scope), args: args, more: []string{"LAST_ACCESS,EMAIL"}, most: fromFew},
+			{name: "permissions", list: Permissions, ways: permissionsWithin(scope), args: args, most: ofEachOwn},
+			{name: "runs", list: Runs, ways: runsWithin(scope), args: args, most: ofEachOwn},
+			{name: "deliveries", list: Deliveries, ways: deliveriesWithin(scope), args: args, most: ofEachOwn},
+			{name: "audit events", list: AuditEvents, ways: eventsWithin(scope), args: args, most: ofEachOwn},
+			{name: "agents", list: Agents, ways: agentsWithin(scope), args: args, most: fromFew, named: true},
+			{name: "destinations", list: Destinations, ways: destinationsWithin(scope), args: args, most: fromFew, named: true},
+		} {
+			within[i] = append(within[i], l)
+		}
 	}
 	desk, ids := Desk{AccountID: 5}.args(), pq.Int64Array{299, 5}
-	all = append(all,
-		listExample{name: "contexts", list: Contexts, ways: contextsOnDesk, args: desk, most: 2 * fromFew},
-		listExample{name: "documents", list: Documents, ways: documentsOnDesk, args: desk, most: 2 * fromFew},
+	all := append(within,
+		[]listExample{{name: "contexts", list: Contexts, ways: contextsOnDesk, args: desk, most: 2 * fromFew}},
+		[]listExample{{name: "documents", list: Documents, ways: documentsOnDesk, args: desk, most: 2 * fromFew}},
 	)
 	for name, h := range map[string]hung{
 		"children": children, "descendants": descendants, "subtree": subtree, "members": members, "companies of a user": customersOfUser,
@@ -100,7 +101,7 @@ func listExamples() []listExample {
 		if h.scoped {
 			e.args, e.hung = []any{scopeFrom, scopeTo, ids}, "$3"
 		}
-		all = append(all, e)
+		all = append(all, []listExample{e})
 	}
 	return all
 }
@@ -118,11 +119,17 @@ func TestListsAreTried(t *testing.T) {
 	}
 }
 
-// try runs a list's statements: without a filter, and with each member of one; in each order; from the beginning, from the middle, and
-// backward; and counted.
-func (l listExample) try(t *testing.T, conn *planner, companies int) {
+// tryList runs a list's statements: without a filter, and with each member of one; in each order; from the beginning, from the middle, and
+// backward; and counted; each of them wherever the list is asked for.
+func tryList(t *testing.T, conn *planner, companies int, places []listExample) {
 	t.Helper()
-	wheres := []Where{{}}
+	l, wheres := places[0], []Where{{}}
+	run := func(a Ask, counting bool) {
+		t.Helper()
+		for _, l := range places {
+			l.run(t, conn, companies, a, counting)
+		}
+	}
 	if l.named {
 		wheres = nil
 	}
@@ -147,11 +154,11 @@ func (l listExample) try(t *testing.T, conn *planner, companies int) {
 			if begins && field != "NAME" {
 				continue
 			}
-			l.run(t, conn, companies, NewAsk(w, field, paging.NewPage(20, paging.Cursor{})), false)
-			l.run(t, conn, companies, NewAsk(w, "-"+field, paging.NewPage(20, l.middle("-"+field, companies))), false)
+			run(NewAsk(w, field, paging.NewPage(20, paging.Cursor{})), false)
+			run(NewAsk(w, "-"+field, paging.NewPage(20, l.middle("-"+field, companies))), false)
 		}
 		if !begins {
-			l.run(t, conn, companies, NewAsk(w, "", paging.Page{}).counted(), true)
+			run(NewAsk(w, "", paging.Page{}).counted(), true)
 		}
 	}
 }

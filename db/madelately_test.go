@@ -33,7 +33,7 @@ var madeLately = []string{
 // TestCompaniesMadeLately: companies of a time are found whole and in order, each once, wherever in the order they stand.
 func TestCompaniesMadeLately(t *testing.T) {
 	t.Parallel()
-	s, pool := storeGrown(t, madeLately...)
+	s, pool := storeGrown(t, madeLately)
 	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 2, 100000}.Subtree()} {
 		read := idsOf(func(ctx context.Context, a Ask) ([]*Customer, error) { return s.FindCustomers(ctx, scope, a) }, func(c *Customer) int64 { return c.ID })
 		for member, op := range map[string]string{"createdSince": ">=", "createdUntil": "<"} {
@@ -77,7 +77,7 @@ var madeLastly = []string{
 // TestCompaniesMadeLatelyReadLittle: wherever in an order the companies of a time stand, what lies between is not passed over for them.
 func TestCompaniesMadeLatelyReadLittle(t *testing.T) {
 	t.Parallel()
-	pool := planGrown(t, madeLastly...)
+	pool := planGrown(t, madeLastly)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
 	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree()} {
@@ -94,7 +94,7 @@ func TestCompaniesMadeLatelyReadLittle(t *testing.T) {
 // the order stands elsewhere than the words.
 func TestCommonNamesReadLittle(t *testing.T) {
 	t.Parallel()
-	pool := planGrown(t, madeLastly...)
+	pool := planGrown(t, madeLastly)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
 	for _, q := range []struct {
@@ -131,7 +131,7 @@ var farInLimbs = []string{
 // TestCommonNamesInTheOrderOfTheTree: companies that share a word are found whole and in the order of the tree, each once, wherever they stand in it.
 func TestCommonNamesInTheOrderOfTheTree(t *testing.T) {
 	t.Parallel()
-	s, pool := storeGrown(t, farInLimbs...)
+	s, pool := storeGrown(t, farInLimbs)
 	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 2, 100000}.Subtree(), access.Lineage{1, 2, 100000, 200005, 400030}.Subtree()} {
 		read := idsOf(func(ctx context.Context, a Ask) ([]*Customer, error) { return s.FindCustomers(ctx, scope, a) }, func(c *Customer) int64 { return c.ID })
 		for order, by := range map[string]string{"PATH": "lineage", "-PATH": "lineage DESC"} {
@@ -167,7 +167,7 @@ var knownLately = []string{
 // TestUsersMadeLately: users of a time are found whole and in the order of their ids, each once, wherever in it they stand.
 func TestUsersMadeLately(t *testing.T) {
 	t.Parallel()
-	s, pool := storeGrown(t, knownLately...)
+	s, pool := storeGrown(t, knownLately)
 	for _, top := range []access.Lineage{{1}, {1, 2}, {1, 3}} {
 		read := idsOf(func(ctx context.Context, a Ask) ([]*User, error) { return s.FindUsers(ctx, top.Subtree(), a) }, func(u *User) int64 { return u.ID })
 		for member, op := range map[string]string{"createdSince": ">=", "createdUntil": "<"} {
@@ -185,7 +185,7 @@ func TestUsersMadeLately(t *testing.T) {
 // TestUsersMadeLatelyReadLittle: users of a time that stand at the end of the order are not walked to.
 func TestUsersMadeLatelyReadLittle(t *testing.T) {
 	t.Parallel()
-	pool := planGrown(t, knownLately...)
+	pool := planGrown(t, knownLately)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
 	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree()} {

@@ -31,7 +31,7 @@ func ordersOf(l *List) (orders []string) {
 // TestEveryOrder: in each order of some fields, whichever of them comes first, a list is read to its other end from either one, each row once.
 func TestEveryOrder(t *testing.T) {
 	t.Parallel()
-	s, pool := storeGrown(t)
+	s, pool := storeGrown(t, nil)
 	data := planData{t, pool}
 	data.grow(10, 20)
 	data.exec(`SET session_replication_role = replica; UPDATE contexts SET account_id = (SELECT min(account_id) FROM contexts); RESET session_replication_role`)

@@ -10,7 +10,7 @@ import (
 // TestOtherRolesReadLittle: of a role of another application than a filter names there is nothing, and nothing is read for it.
 func TestOtherRolesReadLittle(t *testing.T) {
 	t.Parallel()
-	pool := planGrown(t, `SET session_replication_role = replica`,
+	pool := planGrown(t, nil, `SET session_replication_role = replica`,
 		`INSERT INTO permissions (id, account_id, user_id, role_id, limb_id, application_id) 
 			SELECT 50000000 + i, 5, 50000000 + i, CASE WHEN i % 2 = 0 THEN 1 ELSE 3 END, limb_id, CASE WHEN i % 2 = 0 THEN 1 ELSE 3 END FROM accounts, generate_series(1, 24000) i WHERE id = 5`,
 		`RESET session_replication_role`, `VACUUM ANALYZE`)

@@ -101,7 +101,7 @@ func plansAt(t *testing.T, companies int, largest bool) {
 				return
 			}
 			for _, l := range listExamples() {
-				l.try(t, conn, companies)
+				tryList(t, conn, companies, l)
 			}
 		})
 	}
@@ -120,11 +120,17 @@ func keptEarly() []query {
 	return all
 }
 
-// planner is a connection with the texts of the statements that are planned there, by their names.
+// planner is a connection with the statements that are planned there, by their names.
 type planner struct {
 	*sqlx.Conn
-	has  map[string]string
+	has  map[string]plannedText
 	read readLists
+}
+
+// plannedText is a statement with its plan's lines.
+type plannedText struct {
+	text string
+	plan []string
 }
 
 // readLists are the lists, each with its plan, that were tried among the same rows: by the same plan they read the same.
@@ -133,7 +139,7 @@ type readLists map[[sha256.Size]byte]bool
 // planConn is a connection that plans for all arguments at once, and has no statement yet.
 func planConn(t *testing.T, pool *sqlx.DB, read readLists) *planner {
 	t.Helper()
-	conn := &planner{devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context())), map[string]string{}, read}
+	conn := &planner{devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context())), map[string]plannedText{}, read}
 	for _, text := range []string{`DEALLOCATE ALL`, readInAllPrepared} {
 		devtest.Must[any](t)(conn.ExecContext(t.Context(), text))
 	}
@@ -146,8 +152,8 @@ func nameOf(statement int) string { return fmt.Sprintf("tried%d", statement) }
 func planned(t *testing.T, conn *planner, name, text string, args []any) (plan []string) {
 	t.Helper()
 	before, is := conn.has[name]
-	if before == text {
-		return nil
+	if before.text == text {
+		return before.plan
 	}
 	prepare := fmt.Sprintf(`PREPARE %s AS %s`, name, text)
 	if is {
@@ -155,7 +161,7 @@ func planned(t *testing.T, conn *planner, name, text string, args []any) (plan [
 	}
 	devtest.Must[any](t)(conn.ExecContext(t.Context(), prepare))
 	devtest.Check(t, conn.SelectContext(t.Context(), &plan, `EXPLAIN (COSTS OFF) EXECUTE `+name+literals(args)))
-	conn.has[name] = text
+	conn.has[name] = plannedText{text, plan}
 	return plan
 }
 

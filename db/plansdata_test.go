@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,34 +19,52 @@ type planData struct {
 	pool *sqlx.DB
 }
 
-// planGrown gives a database of 10 companies and what hangs below, with what the statements add.
-func planGrown(t *testing.T, more ...string) *sqlx.DB {
+// planGrown gives a database of 10 companies and what hangs below, with the rows that statements make: a copy of what the first test with the same ones has filled.
+// More statements are run on the copy alone.
+func planGrown(t *testing.T, rows []string, more ...string) *sqlx.DB {
 	t.Helper()
-	_, pool := grownAt(t, more)
+	_, pool := grownAt(t, rows, more)
 	return pool
 }
 
 // storeGrown is the same for what is asked of a store, and compared with what the database says beside it.
-func storeGrown(t *testing.T, more ...string) (*Store, *sqlx.DB) {
+func storeGrown(t *testing.T, rows []string, more ...string) (*Store, *sqlx.DB) {
 	t.Helper()
-	url, pool := grownAt(t, more)
+	url, pool := grownAt(t, rows, more)
 	s := devtest.Must[*Store](t)(Open(t.Context(), url, Options{MaxConns: 2}))
 	t.Cleanup(func() { _ = s.Close() })
 	return s, pool
 }
 
-func grownAt(t *testing.T, more []string) (url string, pool *sqlx.DB) {
+func grownAt(t *testing.T, rows, more []string) (url string, pool *sqlx.DB) {
 	t.Helper()
-	url = devtest.Database(t, Fingerprint(), Migrate)
-	pool = devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1}))
+	fingerprint := strings.Join(append([]string{Fingerprint(), plansBegun.String()}, rows...), "; ")
+	url = devtest.Database(t, fingerprint, func(ctx context.Context, url string) error { return fillGrown(ctx, t, url, rows) })
+	pool = devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1, patient: true}))
 	t.Cleanup(func() { _ = pool.Close() })
 	data := planData{t, pool}
-	data.begin()
-	data.grow(0, 10)
 	for _, text := range more {
 		data.exec(text)
 	}
 	return url, pool
+}
+
+func fillGrown(ctx context.Context, t *testing.T, url string, rows []string) error {
+	t.Helper()
+	if err := Migrate(ctx, url); err != nil {
+		return err
+	}
+	pool, err := Connect(url, Options{MaxConns: 1, patient: true})
+	if err != nil {
+		return err
+	}
+	data := planData{t, pool}
+	data.begin()
+	data.grow(0, 10)
+	for _, text := range rows {
+		data.exec(text)
+	}
+	return pool.Close()
 }
 
 func (d planData) exec(text string) {

@@ -25,7 +25,7 @@ var sharedWords = []string{
 // reading few of either, whether the word is as it stands or within one edit.
 func TestSharedWordsOfOthersCostNothing(t *testing.T) {
 	t.Parallel()
-	pool := planGrown(t, sharedWords...)
+	pool := planGrown(t, sharedWords)
 	conn := planConn(t, pool, readLists{})
 	defer func() { _ = conn.Close() }()
 	scope := access.Lineage{1, 2}.Subtree()
