@@ -168,18 +168,25 @@ func operationOf(doc *huma.OpenAPI, e rest.Endpoint) *huma.Operation {
 // member tries one member with everything.
 func (b *badInput) member(t *testing.T, e rest.Endpoint, row restRow, m inputMember) {
 	a := asker(b.world, row.assistant)
+	var path string
+	var good object
 	for _, v := range append(hostiles(m), hostile{name: "twice", must: refused}) {
-		path := e.Path
-		if row.path != nil {
-			path = fill(path, row.path(a))
+		if good == nil {
+			if path = e.Path; row.path != nil {
+				path = fill(path, row.path(a))
+			}
+			good = row.body(a).(object)
 		}
-		body := with(t, row.body(a).(object), m.name, v.raw)
+		body := with(t, good, m.name, v.raw)
 		if v.name == "twice" {
 			body = `{"` + m.name + `":null,"` + m.name + `":null}`
 		}
 		b.forgive()
 		before := b.tables.state(t)
 		got := b.Do(e.Method, path, a.token(row.assistant), body)
+		if e.Rule == nil || spends(got) { // what comes without a token may use up more than the tables have
+			good = nil
+		}
 		if now := b.tables.state(t); got.Status == http.StatusUnauthorized && strings.HasSuffix(now, ", in audit_events") {
 			before = now // a failed login is told of
 		}
