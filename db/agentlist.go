@@ -64,7 +64,7 @@ var wordsOfAgents = searching{
 
 // FindAgents is a page of the agents within the scope that a filter names, or searches for.
 func (s *Store) FindAgents(ctx context.Context, scope access.Scope, a Ask) ([]*Agent, error) {
-	return find[Agent](ctx, s, Agents, a, agentsWithin(scope), scope.From(), scope.To())
+	return findWithin[Agent](ctx, s, scope, Agents, a, agentsWithin(scope))
 }
 
 // agentsWithin are the ways to the agents of a scope, whose bounds are $1 and $2.

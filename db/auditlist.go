@@ -92,10 +92,10 @@ func eventsWithin(scope access.Scope) ways {
 
 // FindAuditEvents is a page of the events within the scope.
 func (s *Store) FindAuditEvents(ctx context.Context, scope access.Scope, a Ask) ([]*AuditEvent, error) {
-	return find[AuditEvent](ctx, s, AuditEvents, a, eventsWithin(scope), scope.From(), scope.To())
+	return findWithin[AuditEvent](ctx, s, scope, AuditEvents, a, eventsWithin(scope))
 }
 
 // CountAuditEvents counts the events within the scope that are asked for.
 func (s *Store) CountAuditEvents(ctx context.Context, scope access.Scope, a Ask) (int, error) {
-	return countOf(ctx, s, AuditEvents, a.counted(), eventsWithin(scope), scope.From(), scope.To())
+	return countWithin(ctx, s, scope, AuditEvents, a, eventsWithin(scope))
 }

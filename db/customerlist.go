@@ -148,12 +148,12 @@ func (s *statement) inPreorder() bool { return !s.counting && s.keys[0].by == "c
 
 // FindCustomers is a page of the companies within the scope.
 func (s *Store) FindCustomers(ctx context.Context, scope access.Scope, a Ask) ([]*Customer, error) {
-	return find[Customer](ctx, s, Customers, a, customersWithin(scope), scope.From(), scope.To())
+	return findWithin[Customer](ctx, s, scope, Customers, a, customersWithin(scope))
 }
 
 // CountCustomers counts the companies within the scope that are asked for.
 func (s *Store) CountCustomers(ctx context.Context, scope access.Scope, a Ask) (int, error) {
-	return countOf(ctx, s, Customers, a.counted(), customersWithin(scope), scope.From(), scope.To())
+	return countWithin(ctx, s, scope, Customers, a, customersWithin(scope))
 }
 
 // customersOfUser are the companies within a scope that a user belongs to.

@@ -141,6 +141,7 @@ func (s *Store) StreamSubtree(ctx context.Context, scope access.Scope, after []i
 	subtree := rowsOf(qSubtree, func(after []int64, limit int) []any {
 		return []any{scope.From(), scope.To(), pq.Int64Array(atLeastEmpty(after)), limit}
 	}, func(c *Customer) []int64 { return c.Lineage })
+	subtree.scope = scope
 	return subtree.each(ctx, s, after, limit, each)
 }
 

@@ -97,10 +97,10 @@ func (s *statement) dueFirst(terms []Term, condition string, anywhere way, other
 
 // FindDeliveries is a page of the deliveries of companies within the scope.
 func (s *Store) FindDeliveries(ctx context.Context, scope access.Scope, a Ask) ([]*Delivery, error) {
-	return find[Delivery](ctx, s, Deliveries, a, deliveriesWithin(scope), scope.From(), scope.To())
+	return findWithin[Delivery](ctx, s, scope, Deliveries, a, deliveriesWithin(scope))
 }
 
 // CountDeliveries counts the deliveries of companies within the scope that are asked for.
 func (s *Store) CountDeliveries(ctx context.Context, scope access.Scope, a Ask) (int, error) {
-	return countOf(ctx, s, Deliveries, a.counted(), deliveriesWithin(scope), scope.From(), scope.To())
+	return countWithin(ctx, s, scope, Deliveries, a, deliveriesWithin(scope))
 }

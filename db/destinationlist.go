@@ -41,5 +41,5 @@ func destinationsWithin(scope access.Scope) ways {
 
 // FindDestinations is a page of the destinations within the scope that a filter names, or searches for.
 func (s *Store) FindDestinations(ctx context.Context, scope access.Scope, a Ask) ([]*Destination, error) {
-	return find[Destination](ctx, s, Destinations, a, destinationsWithin(scope), scope.From(), scope.To())
+	return findWithin[Destination](ctx, s, scope, Destinations, a, destinationsWithin(scope))
 }

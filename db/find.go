@@ -126,6 +126,9 @@ func (h hung) begin(a scopedAsk, counting bool, ids []int64) (st *statement, fro
 func pagesOf[V any, R member[V]](h hung) load[scopedAsk, int64, []*V] {
 	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64][]*V, error) {
 		found, err := pagesAt[V, R](h)(ctx, s, a, ids)
+		if err == nil && h.scoped && len(found) == 0 {
+			err = s.Stands(ctx, a.scope)
+		}
 		near, tried := a.ask.near()
 		if err != nil || !tried {
 			return found, err
@@ -168,6 +171,9 @@ func countsOf(h hung) load[scopedAsk, int64, int] {
 	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64]int, error) {
 		a.ask = a.ask.counted()
 		found, err := countsAt(h)(ctx, s, a, ids)
+		if none := !slices.ContainsFunc(ids, func(id int64) bool { return found[id] > 0 }); err == nil && h.scoped && none {
+			err = s.Stands(ctx, a.scope)
+		}
 		near, tried := a.ask.near()
 		if err != nil || !tried {
 			return found, err

@@ -30,9 +30,9 @@ type AccountLine struct {
 }
 
 // Lines without a permission carry zeros in its columns.
-const lineColumns = `
+var lineColumns = `
 	COALESCE(p.id, 0) AS "p.id", COALESCE(p.disabled, false) AS "p.disabled", p.last_access AS "p.last_access",
-	COALESCE(p.created_at, 'epoch') AS "p.created_at", COALESCE(cr.id, 0) AS "p.creator_id", COALESCE(cr.email, '') AS "p.creator_email",
+	COALESCE(p.created_at, 'epoch') AS "p.created_at", COALESCE(cr.id, 0) AS "p.creator_id", ` + creatorEmail + ` AS "p.creator_email",
 	COALESCE(r.id, 0) AS "p.role.id", COALESCE(r.application_id, 0) AS "p.role.application_id", r.customer_id AS "p.role.customer_id",
 	COALESCE(r.name, '') AS "p.role.name", COALESCE(r.description, '') AS "p.role.description",
 	COALESCE(r.is_owner, false) AS "p.role.is_owner", COALESCE(r.features, '{}') AS "p.role.features",
@@ -77,6 +77,7 @@ type joinedAccount struct {
 // userLines are the members of a company by id, each with its permissions within the scope.
 func userLines(scope access.Scope, customerID int64) wholeList[UserLine, int64] {
 	return wholeList[UserLine, int64]{
+		scope: scope,
 		place: func(l *UserLine) int64 { return l.ID },
 		read: func(ctx context.Context, s *Store, after int64, limit int) (lines []*UserLine, err error) {
 			err = stream(ctx, s, func(r *joinedUser) error {
@@ -100,6 +101,7 @@ func accountLines(scope access.Scope, customerID int64) wholeList[AccountLine, i
 	return wholeList[AccountLine, int64]{
 		place: func(l *AccountLine) int64 { return l.ID },
 		read: func(ctx context.Context, s *Store, after int64, limit int) (lines []*AccountLine, err error) {
+			unseen := false
 			err = stream(ctx, s, func(r *joinedAccount) error {
 				if len(lines) == 0 || lines[len(lines)-1].ID != r.ID {
 					lines = append(lines, &AccountLine{Account: r.Account})
@@ -107,9 +109,13 @@ func accountLines(scope access.Scope, customerID int64) wholeList[AccountLine, i
 				if r.P.ID != 0 {
 					l := lines[len(lines)-1]
 					l.Permissions = append(l.Permissions, r.P)
+					unseen = unseen || r.P.User.ID == 0
 				}
 				return nil
 			}, qAccountLines, scope.From(), scope.To(), customerID, after, limit)
+			if err == nil && unseen { // nobody of a company that was moved is seen from its old place
+				err = s.Stands(ctx, scope)
+			}
 			return lines, err
 		},
 	}

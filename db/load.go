@@ -7,11 +7,14 @@ import (
 	"canopy/internal/access"
 )
 
-// rowsBy loads the rows of a query as one group, each under a key of its own.
+// rowsBy loads the rows of a query as one group, each under a key of its own. That a scope has none of them is told where the scope stands alone.
 func rowsBy[V any, R member[V], A, K comparable](q query, args func(A, []K) []any, key func(*V) K) load[A, K, *V] {
 	return func(ctx context.Context, s *Store, a A, keys []K) (map[K]*V, error) {
 		var rows []*V
 		err := s.list(ctx, &rows, q, args(a, keys)...)
+		if scope, is := any(a).(access.Scope); is && err == nil && len(rows) == 0 {
+			err = s.Stands(ctx, scope)
+		}
 		return index(join[V, R](rows), key), err
 	}
 }

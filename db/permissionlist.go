@@ -152,10 +152,10 @@ func permissionsOn(account string) string {
 
 // FindPermissions is a page of the permissions on accounts within the scope.
 func (s *Store) FindPermissions(ctx context.Context, scope access.Scope, a Ask) ([]*Permission, error) {
-	return find[Permission](ctx, s, Permissions, a, permissionsWithin(scope), scope.From(), scope.To())
+	return findWithin[Permission](ctx, s, scope, Permissions, a, permissionsWithin(scope))
 }
 
 // CountPermissions counts the permissions on accounts within the scope that are asked for.
 func (s *Store) CountPermissions(ctx context.Context, scope access.Scope, a Ask) (int, error) {
-	return countOf(ctx, s, Permissions, a.counted(), permissionsWithin(scope), scope.From(), scope.To())
+	return countWithin(ctx, s, scope, Permissions, a, permissionsWithin(scope))
 }

@@ -53,8 +53,19 @@ func (p *Permission) CreatedBy() *Creator {
 // GlobalID is the node id of the permission.
 func (p *Permission) GlobalID() globalid.ID { return globalid.ID{Type: "Permission", Int: p.ID} }
 
+// creatorEmail is the address of cr, who has given a permission on account a: as the company of the account, or one above it, knows the person or, where none does any more, knew
+// them last. What becomes of somebody elsewhere afterwards is not told. Few have ever left a company, so that this is asked first, and in a
+// form that is looked up for each row: for EXISTS all of them may be read at once.
+const creatorEmail = `CASE WHEN (SELECT true FROM former_members f WHERE f.user_id = cr.id LIMIT 1) IS NULL THEN COALESCE(cr.email, '') ELSE COALESCE((
+		SELECT known.email FROM (
+			SELECT CASE WHEN m.accepted_at IS NULL THEN m.email ELSE cr.email END AS email, m.accepted_at IS NULL AS entered, 0::bigint AS last
+			FROM customers k CROSS JOIN LATERAL unnest(k.lineage) above(id) JOIN memberships m ON m.customer_id = above.id AND m.user_id = cr.id WHERE k.id = a.customer_id
+			UNION ALL
+			SELECT f.email, NULL, -f.id FROM customers k JOIN former_members f ON f.customer_id = ANY (k.lineage) AND f.user_id = cr.id WHERE k.id = a.customer_id
+		) known ORDER BY known.entered NULLS LAST, known.last LIMIT 1), '') END`
+
 var permissionColumns = sent[Permission]("p") + `,
-	COALESCE(cr.id, 0) AS creator_id, COALESCE(cr.email, '') AS creator_email,
+	COALESCE(cr.id, 0) AS creator_id, ` + creatorEmail + ` AS creator_email,
 	a.customer_id, i.application_id, i.region_id, i.active AS instance_active, r.is_owner AS role_owner`
 
 // permissionJoins reads what belongs to permission p: account, instance, role, company and who has given it.

@@ -483,6 +483,7 @@ var examples = map[query]example{
 	// moving.go
 	qHoldPlaces:   few("{299,5}"),
 	qHoldAlone:    few("{299,5}"),
+	qLineage:      few(299),
 	qDeepest:      whole("it looks at all that is moved", 299),
 	qMoveCustomer: atWork(299, 5),
 

@@ -9,7 +9,12 @@ var (
 	qForgetDeliveries = prepare(forget("webhook_deliveries", "completed_at"))
 	qForgetRuns       = prepare(forget("runs", "finished_at"))
 	qForgetAudit      = prepare(forget("audit_events", "created_at"))
-	qForgetFormer     = prepare(forget("former_members", "created_at"))
+	// That somebody has left stays: so nobody is told what becomes of them elsewhere.
+	qForgetFormer = prepare(`
+		WITH oldest AS (SELECT id, created_at FROM former_members WHERE id > $2 AND email <> '' ORDER BY id LIMIT $3),
+			gone AS (UPDATE former_members SET email = '', first_name = '', last_name = ''
+				WHERE id = ANY (ARRAY(SELECT id FROM oldest WHERE created_at < now() - $1 * interval '1 second')))
+		SELECT COALESCE(max(id), 0) FROM oldest WHERE created_at < now() - $1 * interval '1 second'`)
 )
 
 // forget looks at the rows of a table by id, from behind $2 on and at no more than $3 of them, and
@@ -44,7 +49,7 @@ func (s *Store) ForgetAuditEvents(ctx context.Context, keep time.Duration, after
 	return last, err
 }
 
-// ForgetFormerMembers deletes what companies knew of those who left them longer than keep ago, in a batch as ForgetDeliveries
+// ForgetFormerMembers forgets the address and the names of those who left companies longer than keep ago, in a batch as ForgetDeliveries
 // does.
 func (s *Store) ForgetFormerMembers(ctx context.Context, keep time.Duration, after int64, limit int) (last int64, err error) {
 	err = s.get(ctx, &last, qForgetFormer, keep.Seconds(), after, limit)

@@ -58,10 +58,10 @@ func runsWithin(scope access.Scope) ways {
 
 // FindRuns is a page of the runs within the scope.
 func (s *Store) FindRuns(ctx context.Context, scope access.Scope, a Ask) ([]*Run, error) {
-	return find[Run](ctx, s, Runs, a, runsWithin(scope), scope.From(), scope.To())
+	return findWithin[Run](ctx, s, scope, Runs, a, runsWithin(scope))
 }
 
 // CountRuns counts the runs within the scope that are asked for.
 func (s *Store) CountRuns(ctx context.Context, scope access.Scope, a Ask) (int, error) {
-	return countOf(ctx, s, Runs, a.counted(), runsWithin(scope), scope.From(), scope.To())
+	return countWithin(ctx, s, scope, Runs, a, runsWithin(scope))
 }

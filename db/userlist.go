@@ -273,10 +273,10 @@ func (s *statement) walkMet(terms []Term, ids string) way {
 
 // FindUsers is a page of the users within the scope.
 func (s *Store) FindUsers(ctx context.Context, scope access.Scope, a Ask) ([]*User, error) {
-	return find[User](ctx, s, Users, a, usersWithin(scope), scope.From(), scope.To())
+	return findWithin[User](ctx, s, scope, Users, a, usersWithin(scope))
 }
 
 // CountUsers counts the users within the scope that are asked for.
 func (s *Store) CountUsers(ctx context.Context, scope access.Scope, a Ask) (int, error) {
-	return countOf(ctx, s, Users, a.counted(), usersWithin(scope), scope.From(), scope.To())
+	return countWithin(ctx, s, scope, Users, a, usersWithin(scope))
 }

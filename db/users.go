@@ -76,7 +76,7 @@ var (
 	qActorsByID = prepare(`SELECT ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (SELECT * FROM (
 		(SELECT s.*, 1 AS rank FROM (` + seen("k.id") + `) s) UNION ALL
 		(SELECT f.user_id, f.email, f.first_name, f.last_name, f.created_at, false, 'none', 1, 2
-			FROM former_members f` + joinByID("customers", "c", "f.customer_id") + ` WHERE f.user_id = k.id AND ` + withinScope + ` ORDER BY f.id DESC LIMIT 1) UNION ALL
+			FROM former_members f` + joinByID("customers", "c", "f.customer_id") + ` WHERE f.user_id = k.id AND f.email <> '' AND ` + withinScope + ` ORDER BY f.id DESC LIMIT 1) UNION ALL
 		(SELECT x.id, x.email, x.first_name, x.last_name, x.created_at, false, 'none', x.row_version, 3 FROM users x WHERE x.id = k.id AND x.erased_at IS NOT NULL)
 		) known ORDER BY rank LIMIT 1) u`)
 	qUserForUpdate = prepare(`SELECT ` + personColumns + ` FROM users u WHERE u.id = $1 AND u.erased_at IS NULL FOR UPDATE`)

@@ -16,6 +16,8 @@ const wholePage = 500
 type wholeList[T, C any] struct {
 	read  func(ctx context.Context, s *Store, after C, limit int) ([]*T, error)
 	place func(*T) C
+	// scope is that within which the rows are read, where an empty page is not told from one whose company was moved.
+	scope access.Scope
 }
 
 // each hands on the rows of the list from behind a place on, at most limit of them (0: all). A whole list is
@@ -79,7 +81,10 @@ func (l wholeList[T, C]) page(ctx context.Context, s *Store, after C, limit int)
 func (l wholeList[T, C]) rows(ctx context.Context, s *Store, after C, limit int) ([]*T, error) {
 	rows, err := l.read(ctx, s, after, limit)
 	if errors.Is(err, ErrReplica) {
-		return l.read(Alone(ctx), s, after, limit)
+		rows, err = l.read(Alone(ctx), s, after, limit)
+	}
+	if err == nil && len(rows) == 0 {
+		err = s.Stands(ctx, l.scope)
 	}
 	return rows, err
 }

@@ -79,7 +79,7 @@ func (e *endpoint) extensions() []graphql.HandlerExtension {
 	if o.Introspection {
 		list = append(list, extension.Introspection{})
 	}
-	list = append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: e.resolver.Rates}, newTurns(), reads{})
+	list = append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: e.resolver.Rates}, newTurns(), reads{}, unmoved{e.resolver})
 	if o.Cells != nil {
 		list = append(list, hops{o.Cells})
 	}

@@ -60,6 +60,8 @@ func refusal(p *access.Principal, need *rule.Rule) error {
 		case !p.Serves[app]:
 		case g == nil:
 			err = problem.Denied("the access to the application %s was disabled, or no longer reaches here", app)
+		case p.KeyID != 0:
+			err = problem.Denied("the API key, or the role %q of its user, lacks the right %s", g.RoleName, need.Right.Names()[0])
 		default:
 			err = problem.Denied("the role %q lacks the right %s", g.RoleName, need.Right.Names()[0])
 		}

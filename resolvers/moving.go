@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
@@ -139,4 +140,20 @@ func (ch *changes) lostReach(id int64, was, above []int64) {
 			return
 		}
 	}
+}
+
+// Unmoved gives a refusal as it is to be told. What is not within reach says nothing where the caller's own company was moved since the request began: it is worth
+// another try then.
+func (r *Resolver) Unmoved(ctx context.Context, err error) error {
+	p := access.PrincipalOf(ctx)
+	if p == nil {
+		return err
+	}
+	switch problem.From(err).Code {
+	case problem.Forbidden, problem.NotFound, problem.Internal:
+		if moved := r.Store.Stands(ctx, p.Scope()); moved != nil {
+			return moved
+		}
+	}
+	return err
 }

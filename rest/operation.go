@@ -202,6 +202,7 @@ func (a *api) refuse(ctx context.Context, err error, faults *locator) error {
 
 // failure is an error's REST face. What is the platform's own fault goes to the log.
 func (a *api) failure(ctx context.Context, err error) *Problem {
+	err = a.r.Unmoved(ctx, err)
 	e := problem.From(err)
 	switch e.Code {
 	case problem.Internal:

@@ -31,6 +31,9 @@ func userImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []str
 		if *report == "" {
 			return p.Run(ctx, args[0])
 		}
+		if isSameFile(*report, args[0]) { // it would be emptied before it is read
+			return usagef("the report needs another file than the people")
+		}
 		out, err := os.OpenFile(*report, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {
 			return err
@@ -38,4 +41,11 @@ func userImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []str
 		p.Report = out
 		return errors.Join(p.Run(ctx, args[0]), out.Close())
 	}
+}
+
+// isSameFile tells whether two paths lead to one file.
+func isSameFile(a, b string) bool {
+	one, oneErr := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return errors.Join(oneErr, otherErr) == nil && os.SameFile(one, other)
 }

@@ -86,6 +86,12 @@ func TestUserImport(t *testing.T) {
 	expect(code, out, exitFault, "names the column email twice")
 	code, out = run("name\nAda\n")
 	expect(code, out, exitFault, "one of which is email")
+	itself := filepath.Join(dir, "people.csv")
+	code, out = run(people.String(), "--report", itself)
+	expect(code, out, exitUsage, "another file")
+	if kept := devtest.Must[[]byte](t)(os.ReadFile(itself)); string(kept) != people.String() {
+		t.Errorf("of the people's file %d bytes are left", len(kept))
+	}
 	code, out = run(people.String(), "--customer", "4711")
 	expect(code, out, exitFault, "4711")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"canopy/e2e/platform"
 )
@@ -24,9 +25,26 @@ func TestWhoHasLeftStaysKnown(t *testing.T) {
 	s.SetUp(email)
 	own := s.OpenSession(t, email, platform.NewPassword, "customerId", alpine)
 	s.Must(204, "PUT", "/tenant", own.Token, map[string]any{"customerId": alpine, "name": "Alpine by an admin"})
+	s.Must(200, "POST", "/permission", own.Token, map[string]any{
+		"appAccountId": s.Account(alpine, "tenant"), "appRoleId": s.RoleID(alpine, "tenant", "Viewer"), "email": "given@alpine.example",
+	})
 	s.MustGQL(own.Token, `mutation($c: ID!) { leaveCustomer(input: {customerId: $c}) { deletedId } }`, map[string]any{"c": alpine})
 	// What becomes of the person elsewhere is nothing to the company that was left.
 	s.SQL(`UPDATE users SET email = 'elsewhere@people.example' WHERE id = $1`, id)
+
+	givenBy := func(when, want string) {
+		for _, path := range []string{"/tenant/users", "/tenant/accounts", "/v1/permissions"} {
+			a := s.Must(200, "GET", path, greta, nil)
+			if body := string(a.Body); strings.Contains(body, "elsewhere@") || path != "/v1/permissions" && !strings.Contains(body, fmt.Sprintf(`{\"id\":%d,\"email\":\"%s\"}`, id, want)) {
+				t.Errorf("%s, %s tells %s", when, path, body)
+			}
+		}
+		data := fmt.Sprint(s.MustGQL(greta, `{ permissions { nodes { createdBy { databaseId email } } } customer { users { nodes { permissions { nodes { createdBy { email } } } } } } }`, nil))
+		if strings.Contains(data, "elsewhere@") || !strings.Contains(data, fmt.Sprintf("map[databaseId:%d email:%s]", id, want)) {
+			t.Errorf("%s, the graph tells %s", when, data)
+		}
+	}
+	givenBy("after the person has left", email)
 
 	const asked = `query($u: ID!, $c: ID!) { auditEvents(filter: {actorId: $u, customerId: $c}) { nodes { action actor { databaseId email } } } }`
 	for who, token := range map[string]string{"an owner": greta, "one of root": root} {
@@ -57,6 +75,17 @@ func TestWhoHasLeftStaysKnown(t *testing.T) {
 			if a := s.Must(200, "GET", fmt.Sprintf("/v1/audit?actorId=%d&customerId=%d&action=customer.updated", id, alpine), token, nil); !strings.Contains(string(a.Body), fmt.Sprintf(`"actorId":%d`, id)) {
 				t.Errorf("%s sees %s", who, a.Body)
 			}
+		}
+	})
+	t.Run("what was known is forgotten in time", func(t *testing.T) {
+		s.SQL(`UPDATE former_members SET created_at = now() - interval '3 days' WHERE user_id = $1`, id)
+		last, err := s.App.Store.ForgetFormerMembers(t.Context(), 48*time.Hour, 0, 100)
+		if err != nil || last == 0 || s.Number(`SELECT count(*) FROM former_members WHERE user_id = $1 AND (email <> '' OR first_name <> '' OR last_name <> '')`, id) != 0 {
+			t.Errorf("%d, %v", last, err)
+		}
+		givenBy("once that is forgotten", "")
+		if last, err := s.App.Store.ForgetFormerMembers(t.Context(), 48*time.Hour, 0, 100); err != nil || last != 0 {
+			t.Errorf("%d rows are looked at again, %v", last, err)
 		}
 	})
 	t.Run("those who never were there are out of reach", func(t *testing.T) {

@@ -231,6 +231,55 @@ func TestCursorsOfMovedCompanies(t *testing.T) {
 	}
 }
 
+// TestReadWhileMoved: what the people of a company ask for while it moves is answered as at one place, or told as worth another try: no list ends before its end, and
+// nothing that there is is out of reach.
+func TestReadWhileMoved(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	twin := s.Twin(t)
+	coral, root, wei := s.Customer("Coral Logistics"), s.Root(), s.As("Coral Logistics", "wei@coral.example")
+	s.SQL(`WITH u AS (INSERT INTO users (email) SELECT 'more' || n || '@x.example' FROM generate_series(1, 1100) n RETURNING id, email)
+		INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) SELECT $1, id, email, '', '' FROM u`, coral)
+	all, _ := usersOf(t, s, wei)
+	one := fmt.Sprint("/tenant/user/", s.UserID("more7@x.example"))
+	moved := make(chan bool)
+	go func() {
+		defer close(moved)
+		for i := range 30 {
+			s.Do("POST", moving(coral), root, below(s.Customer([]string{"Alpine Energy", "Dune Retail"}[i%2])))
+		}
+	}()
+	told := map[int]int{}
+	judge := func(a platform.Answer, what string) bool {
+		if told[a.Status]++; a.Status != 200 && a.Status != 204 && (a.Status != 503 || a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.Body), "moved meanwhile")) {
+			t.Errorf("%s: %d %s", what, a.Status, a.Body)
+		}
+		return a.Status == 200
+	}
+	for on := true; on; {
+		select {
+		case <-moved:
+			on = false
+		default:
+		}
+		for _, at := range []*platform.Platform{s, twin} {
+			if list, whole := usersOf(t, at, wei); whole && len(list) != len(all) {
+				t.Errorf("a list of %d users has %d", len(all), len(list))
+			}
+			judge(at.Do("GET", "/tenant", wei, nil), "the company")
+			judge(at.Do("PUT", one, wei, map[string]any{"firstName": "Moving"}), "a change")
+			if a := at.Do("GET", "/tenant/users?subtree=true&search=more7&limit=5", wei, nil); judge(a, "a search") && len(a.JSON(t).([]any)) == 0 {
+				t.Error("a search finds nobody")
+			}
+			data, codes := at.GQL(wei, `{ customer { users(first: 1) { totalCount nodes { email } } } }`, nil)
+			if len(codes) == 0 && platform.Member(t, data, "customer.users.totalCount") == 0.0 || len(codes) > 0 && codes[0] != "UNAVAILABLE" {
+				t.Errorf("the graph tells %v, %v", data, codes)
+			}
+		}
+	}
+	t.Log(told)
+}
+
 // TestTreeAtOnce moves companies at random while others are made, and people come and go: whatever happens it stays a tree, what is
 // counted is true, and nobody is told of a fault of the platform's.
 func TestTreeAtOnce(t *testing.T) {

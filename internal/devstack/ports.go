@@ -92,7 +92,7 @@ func freePort() (int, error) {
 // listenFree listens on a port that nobody has. It is drawn: of two processes that look at once each finds another.
 func listenFree() (l net.Listener, err error) {
 	for range portLooks {
-		if l, err = net.Listen("tcp4", loopback(lowestPort+rand.IntN(ports))); err == nil { //nolint:gosec // a port is no secret
+		if l, err = net.Listen("tcp4", loopback(lowestPort+rand.IntN(ports))); err == nil {
 			return l, nil
 		}
 	}

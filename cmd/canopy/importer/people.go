@@ -121,7 +121,7 @@ func columnsOf(rows *csv.Reader) (places map[string]int, fields int, err error) 
 		places[name] = i
 	}
 	if _, ok := places["email"]; !ok {
-		return nil, 0, errors.New("the first line has to name the columns, one of which is email")
+		return nil, 0, errors.New("the first line has to name the columns, between commas, one of which is email")
 	}
 	return places, len(head), nil
 }

@@ -1,0 +1,57 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lib/pq"
+
+	"canopy/internal/access"
+	"canopy/internal/problem"
+)
+
+var qLineage = prepare(`SELECT lineage FROM customers WHERE id = $1`)
+
+// errMoved says that the company of a scope, or one above it, was moved while something was asked for in the scope.
+var errMoved = errors.New("the company of the scope was moved")
+
+// Stands tells whether the company of a scope is where it was when the scope was looked up. What was not found in the scope says nothing where it is not: the
+// error is worth another try, which begins with the new place.
+func (s *Store) Stands(ctx context.Context, scope access.Scope) error {
+	from := scope.From()
+	if len(from) < 2 { // the root does not move
+		return nil
+	}
+	id := from[len(from)-1]
+	var now pq.Int64Array
+	if err := s.get(Alone(ctx), &now, qLineage, id); err != nil || slices.Equal(now, from) {
+		return ignoreNoRows(err)
+	}
+	p := problem.Away("the company", fmt.Errorf("%w: %w", ErrAway, errMoved)).With("moved")
+	p.Detail = fmt.Sprintf("the company %d, or one above it, was moved meanwhile: try again", id)
+	return p
+}
+
+// findWithin reads a page of a list within a scope. A page that was read at one moment, and has any row, is whole; of another one the list may have been cut off by a move.
+func findWithin[V any, R member[V]](ctx context.Context, s *Store, scope access.Scope, l *List, a Ask, w ways) ([]*V, error) {
+	rows, err := find[V, R](ctx, s, l, a, w, scope.From(), scope.To())
+	if err == nil && (len(rows) == 0 || len(rows) <= a.Page.Size && a.inSteps()) {
+		err = s.Stands(ctx, scope)
+	}
+	return rows, err
+}
+
+// inSteps tells whether several statements may find a page, as in an order of several fields.
+func (a Ask) inSteps() bool { return strings.Contains(a.order, ",") }
+
+// countWithin counts the rows of a list within a scope, as far as lists are counted.
+func countWithin(ctx context.Context, s *Store, scope access.Scope, l *List, a Ask, w ways) (int, error) {
+	n, err := countOf(ctx, s, l, a.counted(), w, scope.From(), scope.To())
+	if err == nil && n == 0 {
+		err = s.Stands(ctx, scope)
+	}
+	return n, err
+}
