@@ -106,13 +106,15 @@ func TestReplicasAnswer(t *testing.T) {
 		t.Errorf("without Reading, and in a transaction, the replica has answered %d statements", n)
 	}
 	ctx := db.Reading(t.Context())
-	devtest.Eventually(t, "the replica answers", func() bool { // which on a busy machine may be behind for a moment
+	devtest.Eventually(t, "the replica answers two reads in a row", func() bool { // on a busy machine it may be behind for a moment
+		before = answered(s)
+		keys(ctx, t, s)
 		keys(ctx, t, s)
 		return answered(s) == before+2
 	})
 	keys(db.Alone(ctx), t, s)
 	if n := answered(s) - before; n != 2 {
-		t.Errorf("the replica has answered %d statements of 2", n)
+		t.Errorf("what is read alone was answered by the replica, too: %d statements", n)
 	}
 }
 

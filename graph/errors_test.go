@@ -128,7 +128,7 @@ func TestTheBarredHearNoFaults(t *testing.T) {
 			}
 			lacking := owner(time.Minute)
 			lacking.Grants[access.Tenant].Features &^= c.right
-			refused(t, d.as(lacking), "FORBIDDEN", `the role "Owner" lacks the right `+c.right.Names()[0])
+			refused(t, d.as(lacking), "FORBIDDEN", `the API key, or the role "Owner" of its user, lacks the right `+c.right.Names()[0])
 			refused(t, d, "UNAUTHENTICATED", "a bearer token is needed")
 		})
 	}

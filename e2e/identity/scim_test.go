@@ -387,7 +387,11 @@ func TestScimTokensMayWhatTheirMakersMay(t *testing.T) {
 	d.SQL(`UPDATE permissions SET disabled = true WHERE user_id = $1`, d.UserID("jonas@alpine.example"))
 	admin.refused(t, 403, "", "GET", "/Users", nil)
 
-	for _, token := range []string{"", "x", d.token + "x", d.token[:len(d.token)-1] + "0", d.Root()} {
+	last := "0"
+	if strings.HasSuffix(d.token, last) {
+		last = "1"
+	}
+	for _, token := range []string{"", "x", d.token + "x", d.token[:len(d.token)-1] + last, d.Root()} {
 		other := d
 		other.token = token
 		other.refused(t, 401, "", "GET", "/Users", nil)
