@@ -171,7 +171,7 @@ func countsOf(h hung) load[scopedAsk, int64, int] {
 	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64]int, error) {
 		a.ask = a.ask.counted()
 		found, err := countsAt(h)(ctx, s, a, ids)
-		if none := !slices.ContainsFunc(ids, func(id int64) bool { return found[id] > 0 }); err == nil && h.scoped && none {
+		if err == nil && h.scoped && !slices.ContainsFunc(ids, func(id int64) bool { return found[id] > 0 }) {
 			err = s.Stands(ctx, a.scope)
 		}
 		near, tried := a.ask.near()

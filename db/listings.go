@@ -30,7 +30,7 @@ type AccountLine struct {
 }
 
 // Lines without a permission carry zeros in its columns.
-var lineColumns = `
+const lineColumns = `
 	COALESCE(p.id, 0) AS "p.id", COALESCE(p.disabled, false) AS "p.disabled", p.last_access AS "p.last_access",
 	COALESCE(p.created_at, 'epoch') AS "p.created_at", COALESCE(cr.id, 0) AS "p.creator_id", ` + creatorEmail + ` AS "p.creator_email",
 	COALESCE(r.id, 0) AS "p.role.id", COALESCE(r.application_id, 0) AS "p.role.application_id", r.customer_id AS "p.role.customer_id",

@@ -10,11 +10,7 @@ var (
 	qForgetRuns       = prepare(forget("runs", "finished_at"))
 	qForgetAudit      = prepare(forget("audit_events", "created_at"))
 	// That somebody has left stays: so nobody is told what becomes of them elsewhere.
-	qForgetFormer = prepare(`
-		WITH oldest AS (SELECT id, created_at FROM former_members WHERE id > $2 AND email <> '' ORDER BY id LIMIT $3),
-			gone AS (UPDATE former_members SET email = '', first_name = '', last_name = ''
-				WHERE id = ANY (ARRAY(SELECT id FROM oldest WHERE created_at < now() - $1 * interval '1 second')))
-		SELECT COALESCE(max(id), 0) FROM oldest WHERE created_at < now() - $1 * interval '1 second'`)
+	qForgetFormer = prepare(forgetBy(`UPDATE former_members SET email = '', first_name = '', last_name = ''`, "former_members", "created_at", "email <> ''"))
 )
 
 // forget looks at the rows of a table by id, from behind $2 on and at no more than $3 of them, and
@@ -22,9 +18,14 @@ var (
 // 0 for none: ids grow with time, so behind a batch without any there is nothing to delete. By an array
 // of ids, the planner never reads the whole table for them.
 func forget(table, ended string) string {
+	return forgetBy("DELETE FROM "+table, table, ended, "true")
+}
+
+// forgetBy is forget by a statement that the ids of the rows are put behind, for rows that fit a condition alone.
+func forgetBy(statement, table, ended, fits string) string {
 	return `
-		WITH oldest AS (SELECT id, created_at, ` + ended + ` AS ended FROM ` + table + ` WHERE id > $2 ORDER BY id LIMIT $3),
-			gone AS (DELETE FROM ` + table + ` WHERE id = ANY (ARRAY(SELECT id FROM oldest WHERE ended < now() - $1 * interval '1 second')))
+		WITH oldest AS (SELECT id, created_at, ` + ended + ` AS ended FROM ` + table + ` WHERE id > $2 AND ` + fits + ` ORDER BY id LIMIT $3),
+			gone AS (` + statement + ` WHERE id = ANY (ARRAY(SELECT id FROM oldest WHERE ended < now() - $1 * interval '1 second')))
 		SELECT COALESCE(max(id), 0) FROM oldest WHERE created_at < now() - $1 * interval '1 second'`
 }
 

@@ -2,10 +2,11 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/resolvers"
 )
@@ -24,29 +25,23 @@ func (unmoved) Validate(graphql.ExecutableSchema) error { return nil }
 // InterceptResponse looks once for all refusals of an answer.
 func (u unmoved) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	resp := next(ctx)
-	if resp == nil {
+	if resp == nil || !slices.ContainsFunc(resp.Errors, saysWhere) {
 		return resp
 	}
-	var moved *problem.Error
+	moved := problem.From(u.resolver.Moved(ctx))
+	if moved == nil {
+		return resp
+	}
 	for i, e := range resp.Errors {
-		code, _ := e.Extensions["code"].(string)
-		switch problem.Code(code) {
-		case problem.Forbidden, problem.NotFound, problem.Internal:
-		default:
-			continue
+		if saysWhere(e) {
+			resp.Errors[i] = face(ctx, moved)
+			resp.Errors[i].Path, resp.Errors[i].Locations = e.Path, e.Locations
 		}
-		if moved == nil {
-			p := access.PrincipalOf(ctx)
-			if p == nil {
-				return resp
-			}
-			if moved = problem.From(u.resolver.Store.Stands(ctx, p.Scope())); moved == nil {
-				return resp
-			}
-		}
-		told := face(ctx, moved)
-		told.Path, told.Locations = e.Path, e.Locations
-		resp.Errors[i] = told
 	}
 	return resp
+}
+
+func saysWhere(e *gqlerror.Error) bool {
+	code, _ := e.Extensions["code"].(string)
+	return resolvers.SaysWhere(problem.Code(code))
 }

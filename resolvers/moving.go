@@ -142,18 +142,15 @@ func (ch *changes) lostReach(id int64, was, above []int64) {
 	}
 }
 
-// Unmoved gives a refusal as it is to be told. What is not within reach says nothing where the caller's own company was moved since the request began: it is worth
-// another try then.
-func (r *Resolver) Unmoved(ctx context.Context, err error) error {
-	p := access.PrincipalOf(ctx)
-	if p == nil {
-		return err
+// SaysWhere tells of a refusal's code whether it may say where something was looked for, and not what there is.
+func SaysWhere(code problem.Code) bool {
+	return code == problem.Forbidden || code == problem.NotFound || code == problem.Internal
+}
+
+// Moved is what is told in place of such a refusal where the caller's own company was moved since the request began, which is worth another try; nil where it was not.
+func (r *Resolver) Moved(ctx context.Context) error {
+	if p := access.PrincipalOf(ctx); p != nil {
+		return r.Store.Stands(ctx, p.Scope())
 	}
-	switch problem.From(err).Code {
-	case problem.Forbidden, problem.NotFound, problem.Internal:
-		if moved := r.Store.Stands(ctx, p.Scope()); moved != nil {
-			return moved
-		}
-	}
-	return err
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -207,30 +208,41 @@ func badBody(ctx context.Context, faults ...Fault) *Problem {
 }
 
 // queryFaults refuses a documented query parameter that is there more than once, or is empty where it takes one of a fixed set of
-// values. A list refuses others, too: somebody who misspells a filter would take all that there is for what was asked for.
+// values. A list refuses others, too.
 func queryFaults(hc huma.Context) *Problem {
 	u := hc.URL()
 	if u.RawQuery == "" {
 		return nil
 	}
-	query, list := u.Query(), hc.Operation().Metadata[listKey] != nil
-	var known []string
+	query := u.Query()
 	for _, param := range hc.Operation().Parameters {
-		if param.In != "query" {
-			continue
-		}
-		known = append(known, param.Name)
-		switch values := query[param.Name]; {
-		case len(values) == 0:
+		values := query[param.Name]
+		switch {
+		case param.In != "query" || len(values) == 0:
 		case len(values) > 1:
 			return badBody(hc.Context(), Fault{"query." + param.Name, "is there more than once"})
 		case values[0] == "" && len(param.Schema.Enum) > 0:
 			return badBody(hc.Context(), Fault{"query." + param.Name, "must not be empty"})
 		}
 	}
+	if hc.Operation().Metadata[listKey] != nil {
+		return strangeParameter(hc, query)
+	}
+	return nil
+}
+
+// strangeParameter refuses what is none of an operation's parameters: somebody who misspells a filter would take all that there is for what was asked for.
+func strangeParameter(hc huma.Context, query url.Values) *Problem {
+	var known []string
+	for _, param := range hc.Operation().Parameters {
+		if param.In == "query" {
+			known = append(known, param.Name)
+		}
+	}
+	slices.Sort(known)
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if list && !slices.Contains(known, name) {
-			return badBody(hc.Context(), Fault{"query." + intake.Clip(name), "is none of this list's parameters: " + strings.Join(slices.Sorted(slices.Values(known)), ", ")})
+		if !slices.Contains(known, name) {
+			return badBody(hc.Context(), Fault{"query." + intake.Clip(name), "is none of this list's parameters: " + strings.Join(known, ", ")})
 		}
 	}
 	return nil

@@ -202,8 +202,12 @@ func (a *api) refuse(ctx context.Context, err error, faults *locator) error {
 
 // failure is an error's REST face. What is the platform's own fault goes to the log.
 func (a *api) failure(ctx context.Context, err error) *Problem {
-	err = a.r.Unmoved(ctx, err)
 	e := problem.From(err)
+	if resolvers.SaysWhere(e.Code) {
+		if moved := a.r.Moved(ctx); moved != nil {
+			e, err = problem.From(moved), moved
+		}
+	}
 	switch e.Code {
 	case problem.Internal:
 		a.log.ErrorContext(ctx, "a REST operation failed", "error", err)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"canopy/internal/share"
 )
 
 // Kind is the sort of an index.
@@ -166,13 +168,8 @@ func (c *Cache) load(ctx context.Context, key Key, version int64, load Loader) (
 	if ready != nil { // a load ended between the lookup and this one
 		return *ready, nil
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("vector: the loader panicked: %v", r)
-		}
-		c.end(loaded, key, epoch, err)
-	}()
-	made, err := load(ctx, from)
+	defer func() { c.end(loaded, key, epoch, err) }()
+	made, err := share.Guarded(func() (Loaded, error) { return load(ctx, from) })
 	return entry{key, made, time.Now()}, err
 }
 
