@@ -136,6 +136,14 @@ func TestXLSX(t *testing.T) {
 	}
 }
 
+// TestXLSXOfOneCell: neither the name of a sheet nor the number of a row is in the text, which may be shorter than both.
+func TestXLSXOfOneCell(t *testing.T) {
+	r := extractBytes(t, book(t, `<row r="1048576"><c r="B1048576"><v>7</v></c></row>`), XLSX)
+	if m := markAt(r, 0); r.Text != "7\n" || m.Row != maxRows || m.Heading != "Tides" {
+		t.Errorf("%q with %+v", r.Text, m)
+	}
+}
+
 const odtRoot = `<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" ` +
 	`xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><office:body><office:text>`
 

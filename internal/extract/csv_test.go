@@ -111,7 +111,7 @@ func TestManyRows(t *testing.T) {
 }
 
 func TestWideCSV(t *testing.T) {
-	text := "Soundings\nPier,B,C,D,E,F,G,H,\"I, \"\"last\"\"\"\nA,,,,,,,\"x\ny\",7\n\nZ,1\n"
+	text := "Soundings\nPier,B,C,D,E,F,G,H,\"I, \"\"last\"\"\"\nA,,,,,,,\"x\ny\",7\n\n" + strings.Repeat(",,,,,,,,\n", 300) + "Z,1\n"
 	r, err := csvText(text, Limits{}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
@@ -119,9 +119,10 @@ func TestWideCSV(t *testing.T) {
 	if want := "Soundings\nPier,B,C,D,E,F,G,H,\"I, \"\"last\"\"\"\nPier: A; H: x y; I, \"last\": 7\nPier: Z; B: 1\n"; r.Text != want {
 		t.Errorf("%q, want %q", r.Text, want)
 	}
-	if m := markAt(r, strings.Index(r.Text, "Z")); m.Row != 4 || m.Heading != "Soundings" || r.Header != "" {
+	if m := markAt(r, strings.Index(r.Text, "Z")); m.Row != 304 || m.Heading != "Soundings" || r.Header != "" {
 		t.Errorf("%+v, header %q", m, r.Header)
 	}
+	wantClean(t, r) // rows that say nothing count
 }
 
 // TestHostileCSV: a million columns, and names that would make a file much longer.

@@ -151,8 +151,7 @@ func (r *answerReader) copyMarks(w *bufio.Writer, d *Document, limits Limits) {
 		if m.Heading != last {
 			headings += len(m.Heading)
 		}
-		// Headings stand in the text, so all together they are no longer than it is.
-		if r.bad = r.bad || i > 0 && m.Offset <= at || headings > d.Size; r.bad {
+		if r.bad = r.bad || i > 0 && m.Offset <= at || headings > d.Size+maxOutside; r.bad {
 			return
 		}
 		writeMark(w, m, at)

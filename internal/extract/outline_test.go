@@ -74,6 +74,19 @@ func TestPDFOutline(t *testing.T) {
 	}
 }
 
+// TestLongTitles: the text of a page may be shorter than its titles.
+func TestLongTitles(t *testing.T) {
+	title := strings.Repeat("Soundings of the harbour ", 11)
+	data := outlined("<</Type /Outlines /First 11 0 R /Last 11 0 R>>", "<</Title ("+title+") /Parent 10 0 R /Dest [4 0 R /Fit]>>")
+	document, err := testRunner(Limits{}).Extract(t.Context(), writeFile(t, "a.pdf", string(data)), PDF, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := markAt(whole(t, document), 0); m.Heading != strings.TrimSpace(title) {
+		t.Errorf("%+v", m)
+	}
+}
+
 // TestHostileOutlines: entries that lead back to each other, or say more than the pages do, cost little and harm nothing.
 func TestHostileOutlines(t *testing.T) {
 	for name, outline := range map[string][]string{

@@ -72,11 +72,10 @@ func entries(list []outlineEntry, read []responses.GetBookmarksBookmark, level i
 type headings struct {
 	entries []outlineEntry
 	now     Mark
-	bytes   int // of all headings that are told
 }
 
 // write writes a page's text with the marks of its headings: each where a line has its title, or else where the one before it
-// begins. All headings together are no longer than the text, as if they stood in it.
+// begins.
 func (h *headings) write(b *textBuilder, page int, text string) {
 	h.now.Page = page + 1
 	h.now.Offset = b.len()
@@ -84,9 +83,6 @@ func (h *headings) write(b *textBuilder, page int, text string) {
 	lower, from := strings.ToLower(text), 0
 	for ; len(h.entries) > 0 && h.entries[0].page <= page; h.entries = h.entries[1:] {
 		e := h.entries[0]
-		if h.bytes += len(e.title); h.bytes > b.len()+len(text) {
-			continue
-		}
 		from = lineOf(lower, strings.ToLower(e.title), from)
 		h.now.Offset, h.now.Heading, h.now.Level = b.len()+min(from, len(text)), e.title, e.level
 		b.mark(h.now)

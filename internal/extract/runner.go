@@ -183,11 +183,13 @@ func (r *Runner) supervise(ctx context.Context, limits Limits, input string, in 
 		return ctx.Err()
 	case limited.Err() != nil:
 		return failTimeout
-	case answerErr != nil && !errors.Is(answerErr, errProtocol):
-		r.logStderr(ctx, errs)
+	case isFailure(answerErr):
 		return answerErr
 	}
-	r.logStderr(ctx, errs)
+	r.logger.ErrorContext(ctx, "an extractor child failed", "error", errors.Join(answerErr, waitErr), "stderr", errs.String())
+	if answerErr != nil && !errors.Is(answerErr, errProtocol) {
+		return answerErr
+	}
 	return deathError(waitErr)
 }
 
@@ -205,13 +207,6 @@ func (r *Runner) tellUnconfined(ctx context.Context, errs *headBuffer) {
 				r.logger.InfoContext(ctx, "the processes that read documents are kept from files and connections by one means of two", "reason", why)
 			})
 		}
-	}
-}
-
-// logStderr logs what a child complained of.
-func (r *Runner) logStderr(ctx context.Context, errs *headBuffer) {
-	if text := errs.String(); text != "" {
-		r.logger.ErrorContext(ctx, "an extractor child failed", "stderr", text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"testing"
 	"unicode/utf8"
 )
@@ -23,7 +24,7 @@ func wantSound(t testing.TB, r *Result) {
 	}
 }
 
-// wantClean also checks the characters, for text that came out of a reader.
+// wantClean also checks the characters, for text that came out of a reader, and that the parent takes it from a child.
 func wantClean(t testing.TB, r *Result) {
 	t.Helper()
 	wantSound(t, r)
@@ -35,6 +36,15 @@ func wantClean(t testing.TB, r *Result) {
 			t.Errorf("mark %d stands inside a rune", i)
 		}
 	}
+	var wire bytes.Buffer
+	if err := writeAnswer(&wire, childAnswer{result: r}, nil); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := readAnswer(&wire, Limits{}.withDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSameResult(t, whole(t, taken), r)
 }
 
 // markAt is the mark in force at a place of the text.

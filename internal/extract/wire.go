@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -165,10 +166,18 @@ func (r *answerReader) bytes(n int) string {
 
 // mark reads a mark of a text of a size, after one at an offset.
 func (r *answerReader) mark(after, size int, limits Limits) Mark {
-	m := Mark{Offset: after + r.uint(size-after), Page: r.uint(limits.Pages), Row: r.uint(size + 1), Level: r.uint(maxLevel)}
+	m := Mark{Offset: after + r.uint(size-after), Page: r.uint(limits.Pages), Row: r.uint(maxRow), Level: r.uint(maxLevel)}
 	m.Heading = r.text(maxHeading)
 	return m
 }
+
+// What a sound document tells beside its text is within these bounds, however short the text is.
+const (
+	// maxRow is the greatest number of a row: a sheet's first row with text can be any of its rows. It is kept in 32 bits.
+	maxRow = math.MaxInt32
+	// maxOutside is how many bytes of headings stand nowhere in the text, as the names of sheets and the titles of a PDF's outline may.
+	maxOutside = max(maxEntries, maxOutline) * maxHeading
+)
 
 // maxMarks is how many marks a text of a size in bytes can have, see appendMark.
 func maxMarks(size int) int { return min(size, denseMarks+size/markSpacing) + 1 }

@@ -48,10 +48,10 @@ func genResult(t *rapid.T) *Result {
 	r := &Result{Text: strings.ToValidUTF8(text, "?"), Pages: rapid.IntRange(0, 100).Draw(t, "pages")}
 	at := rapid.IntRange(0, 5).Draw(t, "first")
 	for at < len(r.Text) {
-		m := Mark{Offset: at, Page: rapid.IntRange(0, 100).Draw(t, "page"), Row: rapid.IntRange(0, len(r.Text)).Draw(t, "row")}
-		if budget := len(r.Text) / (2 * (len(r.Marks) + 1)); at+budget < len(r.Text) {
+		m := Mark{Offset: at, Page: rapid.IntRange(0, 100).Draw(t, "page"), Row: rapid.IntRange(0, maxRow).Draw(t, "row")}
+		if rapid.Bool().Draw(t, "headed") {
 			m.Level = rapid.IntRange(0, maxLevel).Draw(t, "level")
-			m.Heading = strings.ToValidUTF8(r.Text[at:at+min(budget/8, maxHeading)], "")
+			m.Heading = strings.ToValidUTF8(rapid.StringN(0, -1, maxHeading).Draw(t, "heading"), "?")
 		}
 		r.Marks = append(r.Marks, m)
 		at += rapid.IntRange(1, 50).Draw(t, "step")
@@ -118,6 +118,28 @@ func TestAnswerOverTheLimit(t *testing.T) {
 	}
 	if _, err := readAnswer(&wire, Limits{Text: 3}.withDefaults()); !errors.Is(err, errProtocol) {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// TestHeadingsOverTheLimit: a child can't have the parent keep the longest headings at every place of a long text.
+func TestHeadingsOverTheLimit(t *testing.T) {
+	most := maxOutside / (maxHeading - 1) // bytes of a text that has a heading at each
+	for size, want := range map[int]error{most: nil, most + 1: errProtocol} {
+		r := &Result{Text: strings.Repeat("x", size)}
+		for i := range r.Text {
+			r.Marks = append(r.Marks, Mark{Offset: i, Heading: strings.Repeat(string("ab"[i%2]), maxHeading)})
+		}
+		var wire bytes.Buffer
+		if err := writeAnswer(&wire, childAnswer{result: r}, nil); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readAnswer(&wire, Limits{}.withDefaults())
+		if !errors.Is(err, want) {
+			t.Errorf("%d headings: %v", size, err)
+		}
+		if err == nil {
+			wantSameResult(t, whole(t, got), r)
+		}
 	}
 }
 
