@@ -754,11 +754,13 @@ var examples = map[query]example{
 	qSetScimUser:          few(299, 299, "e299", true, "{}"),
 	qRenameMemberOf:       few(299, 299, "A", "B"),
 	qHasAcceptedElsewhere: few(299, 5),
+	qDisabledByScim:       few(299, 299, 299),
 
 	// scimgroups.go
 	qScimGroups:      few(299, 2000),
 	qScimMembers:     few("{299}", "{4}", 100),
 	qScimMemberships: few(299, "{299}"),
+	qScimGroup:       few(299, 299, 1),
 	qScimPermissions: few(299, "{299}"),
 	qScimOthers:      few(299, 4, "{299}", 100),
 

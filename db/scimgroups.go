@@ -8,6 +8,8 @@ type ScimGroup struct {
 	Application string `db:"application"`
 	RoleID      int64  `db:"role_id"`
 	RoleName    string `db:"role_name"`
+	// Several tells that the company has other open accounts for the application.
+	Several bool `db:"several"`
 }
 
 // ScimMember has a role on an account.
@@ -17,12 +19,19 @@ type ScimMember struct {
 	UserID    int64 `db:"user_id"`
 }
 
+// scimGroups selects the roles on the open accounts of the company $1.
+var scimGroups = `
+	WITH a AS (
+		SELECT a.id, i.application_id, count(*) OVER (PARTITION BY i.application_id) > 1 AS several
+		FROM accounts a` + instanceOf + `WHERE a.customer_id = $1 AND NOT a.disabled)
+	SELECT a.id AS account_id, a.several, p.code AS application, r.id AS role_id, r.name AS role_name
+	FROM a` + joinByID("applications", "p", "a.application_id") + `
+	JOIN roles r ON r.application_id = a.application_id AND COALESCE(r.customer_id, 0) = ANY (ARRAY[0, $1::bigint])
+	WHERE true `
+
 var (
-	qScimGroups = prepare(`
-		SELECT a.id AS account_id, p.code AS application, r.id AS role_id, r.name AS role_name
-		FROM accounts a` + instanceOf + joinByID("applications", "p", "i.application_id") + `
-		JOIN roles r ON r.application_id = i.application_id AND COALESCE(r.customer_id, 0) = ANY (ARRAY[0, $1::bigint])
-		WHERE a.customer_id = $1 AND NOT a.disabled ORDER BY a.id, r.id LIMIT $2`)
+	qScimGroups = prepare(scimGroups + `ORDER BY a.id, r.id LIMIT $2`)
+	qScimGroup  = prepare(scimGroups + `AND a.id = $2 AND r.id = $3`)
 	// An account is read whole: its people are found by it, and not by roles that all companies have.
 	qScimMembers = prepare(`
 		SELECT p.account_id, p.role_id, p.user_id FROM (SELECT * FROM permissions WHERE account_id = ANY ($1::bigint[]) OFFSET 0) p
@@ -41,6 +50,13 @@ var (
 func (s *Store) ScimGroups(ctx context.Context, customerID int64, limit int) (rows []*ScimGroup, err error) {
 	err = s.list(ctx, &rows, qScimGroups, customerID, limit)
 	return rows, err
+}
+
+// ScimGroup is a role on an open account of a company; ErrNoRows where there is none.
+func (s *Store) ScimGroup(ctx context.Context, customerID, accountID, roleID int64) (*ScimGroup, error) {
+	g := &ScimGroup{}
+	err := s.get(ctx, g, qScimGroup, customerID, accountID, roleID)
+	return g, err
 }
 
 // ScimMembers are those who have one of the roles on one of the accounts, at most limit of them.

@@ -45,6 +45,7 @@ var (
 	qSetScimUser    = prepare(`
 		INSERT INTO scim_users (customer_id, user_id, external_id, active, disabled) VALUES ($1, $2, $3, $4, COALESCE($5::bigint[], '{}'))
 		ON CONFLICT (customer_id, user_id) DO UPDATE SET external_id = excluded.external_id, active = excluded.active, disabled = excluded.disabled, changed_at = now()`)
+	qDisabledByScim       = prepare(`UPDATE scim_users SET disabled = disabled || $3::bigint, changed_at = now() WHERE customer_id = $1 AND user_id = $2`)
 	qRenameMemberOf       = prepare(`UPDATE memberships SET first_name = $3, last_name = $4 WHERE customer_id = $1 AND user_id = $2`)
 	qHasAcceptedElsewhere = prepare(`SELECT EXISTS (SELECT FROM memberships WHERE user_id = $1 AND customer_id <> $2 AND accepted_at IS NOT NULL)`)
 )
@@ -99,6 +100,11 @@ func (s *Store) ScimUserCount(ctx context.Context, customerID int64) (n int, err
 // SetScimUser writes what a directory says of a member.
 func (s *Store) SetScimUser(ctx context.Context, customerID int64, u *ScimUser) error {
 	return s.must(ctx, qSetScimUser, customerID, u.ID, u.ExternalID, u.Active, u.Disabled)
+}
+
+// DisabledByScim writes down that a permission of a member waits until the member is active again.
+func (s *Store) DisabledByScim(ctx context.Context, customerID, userID, permissionID int64) error {
+	return s.must(ctx, qDisabledByScim, customerID, userID, permissionID)
 }
 
 // RenameMemberOf writes what a company calls one of its members.

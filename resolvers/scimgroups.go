@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxScimGroups is how many groups a directory sees, maxScimMembers how many members at once, of one group or of several.
-	maxScimGroups  = 2000
+	// maxScimGroups is how many groups are listed, maxScimMembers how many members at once, of one group or of several.
+	maxScimGroups  = 20_000
 	maxScimMembers = 10_000
 	// maxScimChanges is how many people a request can put into a group and take out of it.
 	maxScimChanges = 1000
@@ -25,7 +25,19 @@ func (d *Directory) Groups(ctx context.Context) ([]*db.ScimGroup, error) {
 	if _, err := d.may(ctx, rule.Permissions); err != nil {
 		return nil, err
 	}
-	return d.Store.ScimGroups(ctx, d.token.CustomerID, maxScimGroups)
+	rows, err := d.Store.ScimGroups(ctx, d.token.CustomerID, maxScimGroups+1)
+	if err == nil && len(rows) > maxScimGroups {
+		err = problem.Bad("the company has more than %d groups: they can be asked for by id alone", maxScimGroups).With("tooMany")
+	}
+	return rows, err
+}
+
+// Group is a role on one of the company's accounts.
+func (d *Directory) Group(ctx context.Context, accountID, roleID int64) (*db.ScimGroup, error) {
+	if _, err := d.may(ctx, rule.Permissions); err != nil {
+		return nil, err
+	}
+	return d.Store.ScimGroup(ctx, d.token.CustomerID, accountID, roleID)
 }
 
 // Members are those who have the roles of groups.
@@ -90,7 +102,7 @@ type moves struct {
 	account *db.Account
 	// leave and change are permissions that there are, and new is who gets one, by id.
 	leave, change []*db.Permission
-	new           []*db.ScimUser
+	new           []int64
 }
 
 // find finds out what changes, and whether it is not too much.
@@ -133,9 +145,9 @@ func (m *moves) findComing(ctx context.Context, ids []int64) error {
 	for _, id := range ids {
 		switch p := has[id]; {
 		case users[id] == nil:
-			return problem.Bad("members: there is no user %d in the company", id).With("invalidValue")
+			return strange(id)
 		case p == nil:
-			m.new = append(m.new, users[id])
+			m.new = append(m.new, id)
 		case p.RoleID != m.group.RoleID:
 			m.change = append(m.change, p)
 		}
@@ -161,12 +173,32 @@ func (m *moves) do(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, u := range m.new {
-		if err := m.putIn(ctx, u); err != nil {
+	return m.putAllIn(ctx)
+}
+
+// putAllIn gives a permission to those who have none. They are held before it is looked who of them is active, so that nobody who is
+// deactivated at the same time keeps what is given here.
+func (m *moves) putAllIn(ctx context.Context) error {
+	if _, err := m.ch.tx.HoldPeople(ctx, m.new...); err != nil {
+		return err
+	}
+	now, err := m.ch.tx.ScimUsersAmong(ctx, m.token.CustomerID, m.new)
+	if err != nil {
+		return err
+	}
+	for _, id := range m.new {
+		if now[id] == nil {
+			return strange(id)
+		}
+		if err := m.putIn(ctx, now[id]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func strange(id int64) error {
+	return problem.Bad("members: there is no user %d in the company", id).With("invalidValue")
 }
 
 // takeOut removes a permission; the member stays one of the company's.
@@ -219,9 +251,7 @@ func (m *moves) putIn(ctx context.Context, u *db.ScimUser) error {
 		return m.ch.caller.unreached(err, "user", u.ID)
 	}
 	if !u.Active {
-		next := *u
-		next.Disabled = append(slices.Clone(u.Disabled), id)
-		if err := m.ch.tx.SetScimUser(ctx, m.token.CustomerID, &next); err != nil {
+		if err := m.ch.tx.DisabledByScim(ctx, m.token.CustomerID, u.ID, id); err != nil {
 			return err
 		}
 	}

@@ -107,42 +107,35 @@ func (d *Directory) CreateUser(ctx context.Context, as DirectoryUser) (*db.ScimU
 	return made, err
 }
 
-// ReplaceUser makes a person as the directory says. The address is the person's own to change.
-func (d *Directory) ReplaceUser(ctx context.Context, id int64, as DirectoryUser) (*db.ScimUser, error) {
+// EditUser makes a person as edit says, which is given the person as it stands: what others change at the same time comes before it or
+// behind it, and none of both is lost. The address is the person's own to change.
+func (d *Directory) EditUser(ctx context.Context, id int64, edit func(now *db.ScimUser) (DirectoryUser, error)) (*db.ScimUser, error) {
 	c, err := d.may(ctx, rule.CreateUser)
 	if err != nil {
 		return nil, err
 	}
-	now, err := d.User(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if as.Active != now.Active {
-		if _, err := d.may(ctx, rule.SetPermissionDisabled); err != nil {
-			return nil, err
-		}
-	}
-	var v check
-	said := v.directoryUser(as)
-	as.FirstName, as.LastName = said.FirstName, said.LastName
-	if err := v.err(); err != nil {
-		return nil, err
-	}
-	if !strings.EqualFold(as.Email, now.Email) {
-		return nil, problem.Bad("userName: an address is changed by the person itself").With("mutability")
-	}
 	var made *db.ScimUser
 	err = d.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		if as.Active != now.Active { // the accounts before the person, as whoever changes permissions does
-			if err := tx.HoldAccountsOf(ctx, id, d.token.CustomerID); err != nil {
-				return err
-			}
+		// The accounts before the person, as whoever changes permissions does.
+		if err := tx.HoldAccountsOf(ctx, id, d.token.CustomerID); err != nil {
+			return err
 		}
 		held, err := tx.LockUser(ctx, id)
 		if err != nil {
 			return missing(err, "user", id)
 		}
-		if err := d.rename(ctx, ch, held, as); err != nil {
+		now, err := tx.ScimUser(ctx, d.token.CustomerID, id)
+		if err != nil {
+			return missing(err, "user", id)
+		}
+		as, err := edit(now)
+		if err != nil {
+			return err
+		}
+		if as, err = d.mayBecome(ctx, now, as); err != nil {
+			return err
+		}
+		if err := d.rename(ctx, ch, held, now, as); err != nil {
 			return err
 		}
 		made, err = d.settle(ctx, ch, id, as)
@@ -151,13 +144,28 @@ func (d *Directory) ReplaceUser(ctx context.Context, id int64, as DirectoryUser)
 	return made, err
 }
 
+// mayBecome checks what a directory says of a member, and gives it as it is written down.
+func (d *Directory) mayBecome(ctx context.Context, now *db.ScimUser, as DirectoryUser) (DirectoryUser, error) {
+	if as.Active != now.Active {
+		if _, err := d.may(ctx, rule.SetPermissionDisabled); err != nil {
+			return as, err
+		}
+	}
+	var v check
+	said := v.directoryUser(as)
+	as.FirstName, as.LastName = said.FirstName, said.LastName
+	if err := v.err(); err != nil {
+		return as, err
+	}
+	if !strings.EqualFold(as.Email, now.Email) {
+		return as, problem.Bad("userName: an address is changed by the person itself").With("mutability")
+	}
+	return as, nil
+}
+
 // rename writes what the company calls a member, whose row is held. Whoever has accepted another company keeps the name, and so does
 // who has a password and has not accepted this one.
-func (d *Directory) rename(ctx context.Context, ch *changes, held *db.Person, as DirectoryUser) error {
-	now, err := ch.tx.ScimUser(ctx, d.token.CustomerID, held.ID)
-	if err != nil {
-		return missing(err, "user", held.ID)
-	}
+func (d *Directory) rename(ctx context.Context, ch *changes, held *db.Person, now *db.ScimUser, as DirectoryUser) error {
 	if as.FirstName == now.FirstName && as.LastName == now.LastName {
 		return nil
 	}

@@ -1,10 +1,12 @@
 package rest
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"canopy/db"
 	"canopy/internal/problem"
@@ -16,30 +18,18 @@ import (
 
 func groupID(account, role int64) string { return fmt.Sprintf("%d-%d", account, role) }
 
-// groupNames are the names of groups by their id: the application and the role, and where the company has several accounts for the
-// application, the account, too.
-func groupNames(all []*db.ScimGroup) map[string]string {
-	accounts := map[string]map[int64]bool{}
-	for _, g := range all {
-		if accounts[g.Application] == nil {
-			accounts[g.Application] = map[int64]bool{}
-		}
-		accounts[g.Application][g.AccountID] = true
+// groupName is the application and the role of a group, and where the company has several accounts for the application, the account, too.
+func groupName(g *db.ScimGroup) string {
+	if g.Several {
+		return fmt.Sprintf("%s %d: %s", g.Application, g.AccountID, g.RoleName)
 	}
-	names := make(map[string]string, len(all))
-	for _, g := range all {
-		name := g.Application + ": " + g.RoleName
-		if len(accounts[g.Application]) > 1 {
-			name = fmt.Sprintf("%s %d: %s", g.Application, g.AccountID, g.RoleName)
-		}
-		names[groupID(g.AccountID, g.RoleID)] = name
-	}
-	return names
+	return g.Application + ": " + g.RoleName
 }
 
-func (r *scimRequest) group(id, name string) scim.Resource {
+func (r *scimRequest) group(g *db.ScimGroup) scim.Resource {
+	id := groupID(g.AccountID, g.RoleID)
 	return scim.Resource{
-		"schemas": []any{schemaGroup}, "id": id, "displayName": name, "meta": scim.Resource{"resourceType": "Group", "location": r.at("Groups", id)},
+		"schemas": []any{schemaGroup}, "id": id, "displayName": groupName(g), "meta": scim.Resource{"resourceType": "Group", "location": r.at("Groups", id)},
 	}
 }
 
@@ -72,18 +62,20 @@ func (r *scimRequest) enter(groups []scim.Resource, rows []*db.ScimMember) {
 	}
 }
 
-// groupOf gives the group of the path, and its name.
-func (r *scimRequest) groupOf() (*db.ScimGroup, string, error) {
-	all, err := r.dir.Groups(r.ctx)
-	if err != nil {
-		return nil, "", err
+// groupOf gives the group of the path.
+func (r *scimRequest) groupOf() (*db.ScimGroup, error) {
+	missing := problem.Missing("there is no group %s", clip(r.PathValue("id")))
+	account, role, _ := strings.Cut(r.PathValue("id"), "-")
+	accountID, bad := strconv.ParseInt(account, 10, 64)
+	roleID, worse := strconv.ParseInt(role, 10, 64)
+	if bad != nil || worse != nil || groupID(accountID, roleID) != r.PathValue("id") {
+		return nil, missing
 	}
-	for _, g := range all {
-		if id := groupID(g.AccountID, g.RoleID); id == r.PathValue("id") {
-			return g, groupNames(all)[id], nil
-		}
+	g, err := r.dir.Group(r.ctx, accountID, roleID)
+	if errors.Is(err, db.ErrNoRows) {
+		err = missing
 	}
-	return nil, "", problem.Missing("there is no group %s", clip(r.PathValue("id")))
+	return g, err
 }
 
 func scimListGroups(r *scimRequest) (*scimAnswer, error) {
@@ -95,11 +87,7 @@ func scimListGroups(r *scimRequest) (*scimAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := groupNames(all)
-	shown := mapped(all, func(g *db.ScimGroup) scim.Resource {
-		id := groupID(g.AccountID, g.RoleID)
-		return r.group(id, names[id])
-	})
+	shown := mapped(all, r.group)
 	if err := r.markAsked(f, shown); err != nil {
 		return nil, err
 	}
@@ -137,15 +125,15 @@ func (r *scimRequest) markAsked(f scim.Filter, groups []scim.Resource) error {
 }
 
 func scimGetGroup(r *scimRequest) (*scimAnswer, error) {
-	g, name, err := r.groupOf()
+	g, err := r.groupOf()
 	if err != nil {
 		return nil, err
 	}
-	return r.groupAnswer(g, name)
+	return r.groupAnswer(g)
 }
 
-func (r *scimRequest) groupAnswer(g *db.ScimGroup, name string) (*scimAnswer, error) {
-	of := r.group(groupID(g.AccountID, g.RoleID), name)
+func (r *scimRequest) groupAnswer(g *db.ScimGroup) (*scimAnswer, error) {
+	of := r.group(g)
 	if err := r.withMembers([]scim.Resource{of}, []*db.ScimGroup{g}); err != nil {
 		return nil, err
 	}
@@ -157,7 +145,7 @@ func scimNoGroup(*scimRequest) (*scimAnswer, error) { //nolint:unparam // of one
 }
 
 func scimReplaceGroup(r *scimRequest) (*scimAnswer, error) {
-	g, name, err := r.groupOf()
+	g, err := r.groupOf()
 	if err != nil {
 		return nil, err
 	}
@@ -173,15 +161,15 @@ func scimReplaceGroup(r *scimRequest) (*scimAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.regroup(g, name, in, scim.Members{Only: true, Add: ids}); err != nil {
+	if err := r.regroup(g, in, scim.Members{Only: true, Add: ids}); err != nil {
 		return nil, err
 	}
-	return r.groupAnswer(g, name)
+	return r.groupAnswer(g)
 }
 
 // scimPatchGroup answers with nothing, as there may be many members that the patch does not name.
 func scimPatchGroup(r *scimRequest) (*scimAnswer, error) {
-	g, name, err := r.groupOf()
+	g, err := r.groupOf()
 	if err != nil {
 		return nil, err
 	}
@@ -189,23 +177,23 @@ func scimPatchGroup(r *scimRequest) (*scimAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := r.group(groupID(g.AccountID, g.RoleID), name)
+	of := r.group(g)
 	members, err := scim.PatchGroup(of, patch)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.regroup(g, name, of, members); err != nil {
+	if err := r.regroup(g, of, members); err != nil {
 		return nil, err
 	}
 	if r.URL.Query().Has("attributes") {
-		return r.groupAnswer(g, name)
+		return r.groupAnswer(g)
 	}
 	return &scimAnswer{status: http.StatusNoContent}, nil
 }
 
 // regroup gives the role to those who come, and takes it from those who leave.
-func (r *scimRequest) regroup(g *db.ScimGroup, name string, in scim.Resource, m scim.Members) error {
-	if to := scimText(in, "displayName"); to != "" && to != name {
+func (r *scimRequest) regroup(g *db.ScimGroup, in scim.Resource, m scim.Members) error {
+	if to := scimText(in, "displayName"); to != "" && to != groupName(g) {
 		return problem.Bad("displayName: groups are named after roles").With("mutability")
 	}
 	to := resolvers.GroupChange{Only: m.Only}

@@ -162,19 +162,9 @@ func scimReplaceUser(r *scimRequest) (*scimAnswer, error) {
 	if err := r.read(&in); err != nil {
 		return nil, err
 	}
-	u, err := r.dir.User(r.ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return r.replaceUser(u, in)
-}
-
-func (r *scimRequest) replaceUser(now *db.ScimUser, in scim.Resource) (*scimAnswer, error) {
-	as, err := directoryUser(in, now)
-	if err != nil {
-		return nil, err
-	}
-	u, err := r.dir.ReplaceUser(r.ctx, now.ID, as)
+	u, err := r.dir.EditUser(r.ctx, id, func(now *db.ScimUser) (resolvers.DirectoryUser, error) {
+		return directoryUser(in, now)
+	})
 	return r.userAnswer(http.StatusOK, u, err)
 }
 
@@ -187,15 +177,14 @@ func scimPatchUser(r *scimRequest) (*scimAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := r.dir.User(r.ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	of := r.user(u)
-	if err := scim.Patch(of, patch); err != nil {
-		return nil, err
-	}
-	return r.replaceUser(u, of)
+	u, err := r.dir.EditUser(r.ctx, id, func(now *db.ScimUser) (resolvers.DirectoryUser, error) {
+		of := r.user(now)
+		if err := scim.Patch(of, patch); err != nil {
+			return resolvers.DirectoryUser{}, err
+		}
+		return directoryUser(of, now)
+	})
+	return r.userAnswer(http.StatusOK, u, err)
 }
 
 // patch reads the operations of a patch.

@@ -461,3 +461,80 @@ func TestScimTokensAreBound(t *testing.T) {
 		t.Errorf("%d tokens live on with a new password", n)
 	}
 }
+
+// TestScimLosesNothing: what a directory says of a person at the same time is all done, whichever comes first, and nobody who is deactivated
+// keeps what is given at the same time.
+func TestScimLosesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDirectory(t)
+	const email = "mira@alpine.example"
+	mira := d.UserID(email)
+	at := fmt.Sprint("/Users/", mira)
+	patch := func(path string, value any) func() platform.Answer {
+		return func() platform.Answer {
+			return d.ask("PATCH", at, patchOf(map[string]any{"op": "replace", "path": path, "value": value}))
+		}
+	}
+	both := func(calls ...func() platform.Answer) {
+		t.Helper()
+		for i, a := range inTurn(t, d.Platform, email, calls...) {
+			if a.Status != http.StatusOK && a.Status != http.StatusNoContent {
+				t.Errorf("call %d: %d %s", i, a.Status, a.Body)
+			}
+		}
+	}
+	is := func(name, external string, active bool) {
+		t.Helper()
+		got := d.must(t, 200, "GET", at, nil)
+		if platform.Member(t, got, "name.familyName") != name || platform.Member(t, got, "externalId") != external || platform.Member(t, got, "active") != active {
+			t.Errorf("want %s %s %v: %v", name, external, active, got)
+		}
+		if n := d.Number(`SELECT count(*) FROM permissions WHERE user_id = $1 AND NOT disabled`, mira); (n > 0) != active {
+			t.Errorf("active %v with %d permissions", active, n)
+		}
+	}
+	both(patch("name.familyName", "One"), patch("externalId", "x1"), patch("active", false))
+	is("One", "x1", false)
+	both(patch("active", true), patch("name.familyName", "Two"))
+	is("Two", "x1", true)
+	both(patch("active", false), patch("externalId", "x2"))
+	is("Two", "x2", false)
+	d.must(t, 200, "PATCH", at, patchOf(map[string]any{"op": "replace", "path": "active", "value": true}))
+
+	// Two groups and the end, at once: all wait, and come back with the person.
+	groups := make([]string, 2)
+	for i, app := range []string{"assistant", "builder"} {
+		account := d.Account(d.alpine, app)
+		d.SQL(`DELETE FROM permissions WHERE user_id = $1 AND account_id = $2`, mira, account)
+		groups[i] = fmt.Sprintf("/Groups/%d-%d", account, d.RoleID(0, app, "Viewer"))
+	}
+	join := func(group string) func() platform.Answer {
+		return func() platform.Answer {
+			return d.ask("PATCH", group, patchOf(map[string]any{"op": "add", "path": "members", "value": []map[string]any{{"value": strconv.FormatInt(mira, 10)}}}))
+		}
+	}
+	both(patch("active", false), join(groups[0]), join(groups[1]))
+	is("Two", "x2", false)
+	d.must(t, 200, "PATCH", at, patchOf(map[string]any{"op": "replace", "path": "active", "value": true}))
+	if n := d.Number(`SELECT count(*) FROM permissions WHERE user_id = $1 AND NOT disabled`, mira); n != 3 {
+		t.Errorf("who is active again has %d permissions", n)
+	}
+}
+
+// TestScimManyGroups: a company of many roles has all of them as groups.
+func TestScimManyGroups(t *testing.T) {
+	t.Parallel()
+	d := newDirectory(t)
+	d.SQL(`INSERT INTO roles (customer_id, application_id, name, features)
+		SELECT $1, p.id, 'role ' || n, '{}' FROM applications p, generate_series(1, 2100) n WHERE p.code = 'tenant'`, d.alpine)
+	list := d.must(t, 200, "GET", "/Groups?count=1&startIndex=2112&excludedAttributes=members", nil)
+	if platform.Member(t, list, "totalResults") != 2112.0 || platform.Member(t, list, "Resources.#") != 1 {
+		t.Errorf("%v", list)
+	}
+	found := d.must(t, 200, "GET", "/Groups?filter="+url.QueryEscape(`displayName eq "tenant: role 2100"`), nil)
+	d.must(t, 200, "GET", "/Groups/"+platform.Member(t, found, "Resources.0.id").(string), nil)
+	d.SQL(`INSERT INTO roles (customer_id, application_id, name, features)
+		SELECT $1, p.id, 'more ' || n, '{}' FROM applications p, generate_series(1, 18000) n WHERE p.code = 'tenant'`, d.alpine)
+	d.refused(t, 400, "tooMany", "GET", "/Groups", nil)
+	d.must(t, 200, "GET", "/Groups/"+platform.Member(t, found, "Resources.0.id").(string), nil)
+}
