@@ -65,6 +65,9 @@ var (
 	qProvidersFor = prepare(`
 		SELECT k.id AS for_id, ` + providerColumns + ` FROM unnest($1::bigint[]) k(id)` + joinByID("customers", "c", "k.id") + `
 		CROSS JOIN LATERAL (SELECT * FROM identity_providers WHERE customer_id IN (k.id, ` + providersFrom("c.lineage") + `) OFFSET 0) p ORDER BY k.id, p.id`)
+	qProviderServes = prepare(`
+		SELECT NOT EXISTS (SELECT FROM unnest($2::bigint[]) k(id)` + leftByID("customers", "c", "k.id") + `
+		WHERE $1::bigint <> ALL (` + serving("c.lineage") + `))`)
 	qProviderCount  = prepare(`SELECT count(*) FROM identity_providers WHERE customer_id = $1`)
 	qInsertProvider = prepare(`
 		INSERT INTO identity_providers AS p (customer_id, name, issuer, client_id, client_secret, domains, default_role_id, required, enabled)
@@ -184,6 +187,12 @@ func (s *Store) ProviderAtWork(ctx context.Context, id int64) (*ProviderAtWork, 
 	p := &ProviderAtWork{}
 	err := s.get(ctx, p, qProviderAtWork, id)
 	return p, err
+}
+
+// ProviderServes tells whether people may sign in at a provider to each of some companies.
+func (s *Store) ProviderServes(ctx context.Context, id int64, customers ...int64) (all bool, err error) {
+	err = s.get(ctx, &all, qProviderServes, id, pq.Int64Array(customers))
+	return all, err
 }
 
 // ProviderOfDomain gives the enabled provider that speaks for addresses of a domain; ErrNoRows where there is none.

@@ -46,10 +46,15 @@ func (i *Invitation) Open() bool {
 
 var invitationColumns = columns[Invitation]("i") + `, CASE WHEN i.status = 'PENDING' AND i.expires_at <= now() THEN 'EXPIRED' ELSE i.status END AS status`
 
+// invitedFrom is that a provider serves the company of invitation i, or with 0 that none is asked for.
+func invitedFrom(provider string) string {
+	return `(` + provider + `::bigint = 0 OR ` + provider + ` = ANY (` + serving("(SELECT c.lineage FROM customers c WHERE c.id = i.customer_id)::bigint[]") + `))`
+}
+
 var (
 	qInvitation = prepare(`
 		SELECT ` + invitationColumns + ` FROM invitations i JOIN customers c ON c.id = i.customer_id WHERE i.id = $3 AND ` + withinScope)
-	qInvitationTo         = prepare(`SELECT ` + invitationColumns + ` FROM invitations i WHERE i.id = $1 AND i.user_id = $2`)
+	qInvitationTo         = prepare(`SELECT ` + invitationColumns + ` FROM invitations i WHERE i.id = $1 AND i.user_id = $2 AND ` + invitedFrom("$3"))
 	qInvitationUnanswered = prepare(`SELECT i.id FROM invitations i WHERE i.user_id = $1 AND i.customer_id = $2 AND i.status = 'PENDING'`)
 	qInvitationsOf        = prepare(`
 		SELECT x.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
@@ -60,7 +65,7 @@ var (
 	qInvitationsTo = prepare(`
 		SELECT ` + invitationColumns + ` FROM (SELECT * FROM invitations WHERE user_id = $1 OFFSET 0) i
 		WHERE i.status = 'PENDING' AND i.expires_at > now()
-			AND NOT ` + inactive("(SELECT c.lineage FROM customers c WHERE c.id = i.customer_id)::bigint[]") + ` ORDER BY i.id LIMIT $2`)
+			AND NOT ` + inactive("(SELECT c.lineage FROM customers c WHERE c.id = i.customer_id)::bigint[]") + ` AND ` + invitedFrom("$3") + ` ORDER BY i.id LIMIT $2`)
 	qRenewInvitation   = prepare(`UPDATE invitations SET expires_at = now() + $3 * interval '1 second' WHERE user_id = $1 AND customer_id = $2 AND status = 'PENDING'`)
 	qDeclineInvitation = prepare(`UPDATE invitations SET status = 'DECLINED', ended_at = now() WHERE id = $1 AND status = 'PENDING'`)
 	qDropInvitationsTo = prepare(`DELETE FROM invitations WHERE user_id = $1`)
@@ -87,10 +92,10 @@ func (s *Store) Invitation(ctx context.Context, scope access.Scope, id int64) (*
 	return i, err
 }
 
-// InvitationTo reads one invitation of a person, of whichever company.
-func (s *Store) InvitationTo(ctx context.Context, userID, id int64) (*Invitation, error) {
+// InvitationTo reads one invitation of a person, of whichever company, or of one that a provider serves; 0 for any.
+func (s *Store) InvitationTo(ctx context.Context, userID, providerID, id int64) (*Invitation, error) {
 	i := &Invitation{}
-	err := s.get(ctx, i, qInvitationTo, id, userID)
+	err := s.get(ctx, i, qInvitationTo, id, userID, providerID)
 	return i, err
 }
 
@@ -111,9 +116,9 @@ func (s *Store) StreamInvitations(ctx context.Context, customerID, after int64, 
 	return list.each(ctx, s, after, limit, each)
 }
 
-// InvitationsTo are the invitations that a person can answer, by id.
-func (s *Store) InvitationsTo(ctx context.Context, userID int64) (rows []*Invitation, err error) {
-	err = s.list(ctx, &rows, qInvitationsTo, userID, MaxInvitations)
+// InvitationsTo are the invitations that a person can answer, or those of companies that a provider serves, 0 for any, by id.
+func (s *Store) InvitationsTo(ctx context.Context, userID, providerID int64) (rows []*Invitation, err error) {
+	err = s.list(ctx, &rows, qInvitationsTo, userID, MaxInvitations, providerID)
 	return join(rows), err
 }
 

@@ -64,6 +64,7 @@ var (
 		SELECT EXISTS (SELECT FROM memberships m JOIN users u ON u.id = m.user_id
 			WHERE m.user_id = $4 AND ` + memberInScope + ` AND m.customer_id = ANY(k.lineage) AND ` + willing + `)
 		FROM memberships own JOIN customers k ON k.id = own.customer_id WHERE own.customer_id = $3 AND own.user_id = $4`)
+	qCompaniesOf    = prepare(`SELECT customer_id FROM memberships WHERE user_id = $1`)
 	qMemberToInvite = prepare(`
 		SELECT m.user_id, m.customer_id, c.name AS customer_name, m.email, m.first_name, m.last_name
 		FROM memberships m JOIN customers c ON c.id = m.customer_id
@@ -119,6 +120,12 @@ func (s *Store) Redeem(ctx context.Context, customerID, userID int64) error {
 func (s *Store) MayActAs(ctx context.Context, scope access.Scope, customerID, userID int64) (may bool, err error) {
 	err = s.get(ctx, &may, qMayActAs, scope.From(), scope.To(), customerID, userID)
 	return may, err
+}
+
+// CompaniesOf are the companies that a user belongs to.
+func (s *Store) CompaniesOf(ctx context.Context, userID int64) (ids []int64, err error) {
+	err = s.list(ctx, &ids, qCompaniesOf, userID)
+	return ids, err
 }
 
 // MemberToInvite gives the membership that a user is invited for again: that of the named company, or else the

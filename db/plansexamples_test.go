@@ -380,11 +380,11 @@ var examples = map[query]example{
 
 	// invitations.go
 	qInvitation:           within(299),
-	qInvitationTo:         few(299, 299),
+	qInvitationTo:         few(299, 299, 0).and(299, 299, 1),
 	qInvitationUnanswered: few(299, 299),
 	qInvitationsOf:        few("{299,301}", 20),
 	qStreamInvitations:    few(299, 0, 20),
-	qInvitationsTo:        few(299, 20),
+	qInvitationsTo:        few(299, 20, 0).and(299, 20, 1),
 	qRenewInvitation:      few(299, 299, 60),
 	qDeclineInvitation:    few(299),
 	qDropInvitationsTo:    few(299),
@@ -478,6 +478,7 @@ var examples = map[query]example{
 	qAccept:         few(299, 299),
 	qTakeName:       few(299, 299),
 	qMayActAs:       within(299, 299),
+	qCompaniesOf:    few(299),
 	qMemberToInvite: within(299, 299).and("{1,15,301}", "{1,15,302}", 7, 301),
 
 	// moving.go
@@ -659,13 +660,13 @@ var examples = map[query]example{
 	// sessions.go
 	qSession:          few(299),
 	qSessionForUpdate: few(299, 1),
-	qSessionsOf:       few(299, 0, 20),
+	qSessionsOf:       few(299, 0, 20, 0).and(299, 0, 20, 1),
 	qInsertSession:    few(299, 299, "", "", 60, 0),
 	qSetSessionKey:    few(299, "sealed"),
 	qEndOldSessions:   few(299, 99),
 	qUseSession:       few(299, 299, "", "", 1),
 	qEndSession:       few(299),
-	qEndSessions:      few(299, 0, 0).and(299, 299, 299),
+	qEndSessions:      few(299, 0, 0, 0).and(299, 299, 299, 1),
 	qForgetSessions:   few(20),
 
 	// passkeys.go
@@ -712,6 +713,7 @@ var examples = map[query]example{
 	qProvidersOf:       few("{299,5}"),
 	qProvidersFor:      few("{299,5}"),
 	qProviderCount:     few(299),
+	qProviderServes:    few(1, "{299,5}"),
 	qInsertProvider:    few(299, "New", "https://new.example", "new", "{}", nil, false, true),
 	qUpdateProvider:    few(299, "New", "https://new.example", "new", "{}", nil, false, true, nil),
 	qSetProviderSecret: few(299, "sealed"),
@@ -752,15 +754,15 @@ var examples = map[query]example{
 	qScimUsersAmong:       few(299, "{299}"),
 	qScimUserCount:        whole("it counts a company's users", 5),
 	qSetScimUser:          few(299, 299, "e299", true, "{}"),
+	qDisabledByScim:       few(299, 299, 299),
 	qRenameMemberOf:       few(299, 299, "A", "B"),
 	qHasAcceptedElsewhere: few(299, 5),
-	qDisabledByScim:       few(299, 299, 299),
 
 	// scimgroups.go
 	qScimGroups:      few(299, 2000),
+	qScimGroup:       few(299, 299, 1),
 	qScimMembers:     few("{299}", "{4}", 100),
 	qScimMemberships: few(299, "{299}"),
-	qScimGroup:       few(299, 299, 1),
 	qScimPermissions: few(299, "{299}"),
 	qScimOthers:      few(299, 4, "{299}", 100),
 

@@ -90,11 +90,12 @@ var (
 			ON p.user_id = k.user_id AND p.account_id = $2 AND k.customer_id = ANY(c.lineage)
 		WHERE k.client_id = $1`)
 	qLoginCaller = prepare(`
-		SELECT u.email, u.password_changed_at, (SELECT s.ended_at IS NULL FROM sessions s WHERE s.id = $4 AND s.user_id = u.id) AS in_session, c.lineage, c.region_id, COALESCE(g.code, '') AS code,
+		SELECT u.email, u.password_changed_at, s.alive AS in_session, COALESCE(s.provider_id, 0) AS provider_id, c.lineage, c.region_id, COALESCE(g.code, '') AS code,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.role_id, 0) AS role_id, COALESCE(g.role_name, '') AS role_name, COALESCE(g.role_owner, false) AS role_owner,
 			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `, ` + inactive("c.lineage") + ` AS suspended, ` + rates + `
 		FROM users u JOIN customers c ON c.id = $2
+		LEFT JOIN LATERAL (SELECT ended_at IS NULL AS alive, provider_id FROM sessions WHERE id = $4 AND user_id = u.id OFFSET 0) s ON true
 		LEFT JOIN LATERAL (
 			SELECT DISTINCT ON (i.application_id) app.code, ` + grantColumns + `
 			FROM accounts a` + permissionOf("u.id") + instanceOf + joinByID("applications", "app", "i.application_id") + joinByID("roles", "r", "p.role_id") + `
@@ -242,6 +243,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 		Email             string         `db:"email"`
 		PasswordChangedAt *time.Time     `db:"password_changed_at"`
 		InSession         *bool          `db:"in_session"`
+		ProviderID        int64          `db:"provider_id"`
 		Lineage           access.Lineage `db:"lineage"`
 		RegionID          int64          `db:"region_id"`
 		Rates             pq.StringArray `db:"rates"`
@@ -256,7 +258,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 		return nil, ErrNoRows
 	}
 	c := &Caller{Principal: access.Principal{
-		UserID: t.UserID, Email: rows[0].Email, CustomerID: t.CustomerID, SessionID: t.SessionID, Lineage: rows[0].Lineage, RegionID: rows[0].RegionID, Rates: parseRates(rows[0].Rates),
+		UserID: t.UserID, Email: rows[0].Email, CustomerID: t.CustomerID, SessionID: t.SessionID, ProviderID: rows[0].ProviderID, Lineage: rows[0].Lineage, RegionID: rows[0].RegionID, Rates: parseRates(rows[0].Rates),
 	}}
 	c.Withdrawn, c.Suspended = rows[0].Withdrawn, rows[0].Suspended
 	if at := rows[0].PasswordChangedAt; at != nil {

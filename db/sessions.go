@@ -56,6 +56,11 @@ const (
 	sessionLate  = `COALESCE(s.replaced_at[cardinality(s.replaced_at) + 1 - (s.generation - $2::bigint)::integer] > now() - interval '10 seconds', false)`
 )
 
+// sessionFrom is that session s comes from a provider, or with 0 that it may come from anywhere.
+func sessionFrom(provider string) string {
+	return `(` + provider + `::bigint = 0 OR s.provider_id = ` + provider + `)`
+}
+
 var sessionColumns = columns[Session]("s")
 
 var (
@@ -67,7 +72,7 @@ var (
 		FROM sessions s WHERE s.id = $1 FOR UPDATE`)
 	qSessionsOf = prepare(`
 		SELECT ` + sessionColumns + ` FROM (SELECT * FROM sessions WHERE user_id = $1 AND id > $2 OFFSET 0) s
-		WHERE ` + sessionAlive + ` ORDER BY s.id LIMIT $3`)
+		WHERE ` + sessionAlive + ` AND ` + sessionFrom("$4") + ` ORDER BY s.id LIMIT $3`)
 	qInsertSession = prepare(`
 		INSERT INTO sessions AS s (user_id, customer_id, key, user_agent, address, expires_at, provider_id)
 		VALUES ($1, $2, '', $3, $4, now() + $5 * interval '1 second', $6) RETURNING ` + sessionColumns)
@@ -83,7 +88,7 @@ var (
 	qEndSession  = prepare(`UPDATE sessions s SET ended_at = now() WHERE s.id = $1 RETURNING ` + sessionColumns)
 	qEndSessions = prepare(`
 		UPDATE sessions s SET ended_at = now() WHERE s.user_id = $1 AND ` + unindexed(sessionAlive) + ` AND s.id <> $2
-		AND ($3::bigint = 0 OR s.customer_id = $3) RETURNING ` + sessionColumns)
+		AND ($3::bigint = 0 OR s.customer_id = $3) AND ` + sessionFrom("$4") + ` RETURNING ` + sessionColumns)
 	qForgetSessions = prepare(`
 		DELETE FROM sessions WHERE id = ANY (ARRAY(SELECT id FROM sessions WHERE last_used_at < now() - interval '15 days' ORDER BY last_used_at LIMIT $1))`)
 )
@@ -104,12 +109,13 @@ func (s *Store) SessionForUpdate(ctx context.Context, id, generation int64) (*He
 	return x, err
 }
 
-// SessionsOf lists the live sessions of a user by id, from behind an id on, at most limit of them; 0 is all.
-func (s *Store) SessionsOf(ctx context.Context, userID, after int64, limit int) (rows []*Session, err error) {
+// SessionsOf lists the live sessions of a user by id, or those that come from a provider, 0 for any, from behind an id on, at most limit of
+// them; 0 is all.
+func (s *Store) SessionsOf(ctx context.Context, userID, providerID, after int64, limit int) (rows []*Session, err error) {
 	if limit == 0 {
 		limit = MaxSessions
 	}
-	err = s.list(ctx, &rows, qSessionsOf, userID, after, limit)
+	err = s.list(ctx, &rows, qSessionsOf, userID, after, limit, providerID)
 	return rows, err
 }
 
@@ -145,15 +151,15 @@ func (s *Store) EndSession(ctx context.Context, id int64) (*Session, error) {
 	return x, err
 }
 
-// EndSessions ends a user's live sessions but one, 0 for none, and gives those that it has ended.
-func (s *Store) EndSessions(ctx context.Context, userID, but int64) (rows []*Session, err error) {
-	err = s.list(ctx, &rows, qEndSessions, userID, but, 0)
+// EndSessions ends a user's live sessions, or those that come from a provider, 0 for any, but one, 0 for none, and gives those that it has ended.
+func (s *Store) EndSessions(ctx context.Context, userID, providerID, but int64) (rows []*Session, err error) {
+	err = s.list(ctx, &rows, qEndSessions, userID, but, 0, providerID)
 	return rows, err
 }
 
 // EndSessionsIn ends those live sessions of a user that are in a company; 0 ends all.
 func (s *Store) EndSessionsIn(ctx context.Context, userID, customerID int64) error {
-	_, err := s.exec(ctx, qEndSessions, userID, 0, customerID)
+	_, err := s.exec(ctx, qEndSessions, userID, 0, customerID, 0)
 	return err
 }
 

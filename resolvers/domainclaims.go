@@ -106,7 +106,7 @@ func (m Mutation) VerifyIdentityDomain(ctx context.Context, in VerifyIdentityDom
 	if err != nil {
 		return nil, c.unreached(err, "identity provider", n)
 	}
-	if err := c.mayAdmit(); err != nil {
+	if err := c.mayAdmit(ctx, m.Store); err != nil {
 		return nil, err
 	}
 	domain, ok := sso.Domain(in.Domain)

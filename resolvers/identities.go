@@ -94,7 +94,7 @@ func (m Mutation) UnlinkIdentity(ctx context.Context, in UnlinkIdentityInput) (*
 		if err != nil {
 			return c.unreached(err, "identity", n)
 		}
-		if err := c.mayAdmit(); err != nil {
+		if err := c.mayAdmit(ctx, tx); err != nil {
 			return err
 		}
 		provider, err := tx.IdentityProvider(ctx, c.Scope(), row.ProviderID)

@@ -24,12 +24,20 @@ const (
 	maxDomains   = 50
 )
 
-// mayAdmit: whoever says how people sign in can sign in as any of them, so it takes an owner.
-func (c *caller) mayAdmit() error {
+// mayAdmit: whoever says how people sign in can sign in as any of them, so it takes an owner with all rights, and no API key that is bound to
+// less, by its rights, its end or its networks.
+func (c *caller) mayAdmit(ctx context.Context, s *db.Store) error {
 	if !c.Owner {
 		return problem.Denied("only an owner may change how people sign in to a company")
 	}
-	return nil
+	if err := c.mayGive(access.AllFeatures); err != nil || c.KeyID == 0 {
+		return err
+	}
+	own, err := s.APIKeyOf(ctx, c.KeyID)
+	if err == nil && (own.ExpiresAt != nil || own.AllowedAddresses != nil) {
+		err = problem.Denied("an API key that ends, or works from some networks only, can't change how people sign in").With(beyondOwnRights)
+	}
+	return err
 }
 
 // GetIdentityProvider gives one identity provider of a company within reach.
@@ -119,7 +127,7 @@ func (m Mutation) CreateIdentityProvider(ctx context.Context, in CreateIdentityP
 	if err != nil {
 		return nil, err
 	}
-	if err := c.mayAdmit(); err != nil {
+	if err := c.mayAdmit(ctx, m.Store); err != nil {
 		return nil, err
 	}
 	row.CustomerID = customer.ID
@@ -378,7 +386,7 @@ func (m Mutation) changeProvider(ctx context.Context, c *caller, id globalid.ID,
 		if err != nil {
 			return c.unreached(err, "identity provider", n)
 		}
-		if err := c.mayAdmit(); err != nil {
+		if err := c.mayAdmit(ctx, tx); err != nil {
 			return err
 		}
 		customer, err := tx.CustomerForUpdate(ctx, c.Scope(), row.CustomerID)

@@ -27,7 +27,7 @@ func (e MeEdges) Invitations(ctx context.Context, _ *Me) ([]*db.Invitation, erro
 	if err != nil || !c.Login() {
 		return nil, err
 	}
-	return e.Store.InvitationsTo(ctx, c.UserID)
+	return e.Store.InvitationsTo(ctx, c.UserID, c.ProviderID)
 }
 
 // InvitationEdges resolves the edges of an invitation.
@@ -173,7 +173,7 @@ func (ch *changes) declineOf(ctx context.Context, userID, customerID int64) erro
 	if err != nil {
 		return err
 	}
-	read := func() (*db.Invitation, error) { return ch.tx.InvitationTo(ctx, userID, id) }
+	read := func() (*db.Invitation, error) { return ch.tx.InvitationTo(ctx, userID, 0, id) }
 	decline := func(i *db.Invitation) error { return ch.tx.DeclineInvitation(ctx, i.ID) }
 	_, err = ch.answer(ctx, read, audit.InvitationDeclined, decline)
 	return err
@@ -192,7 +192,7 @@ func (m Mutation) answer(ctx context.Context, need *rule.Rule, id globalid.ID, a
 	var answered *db.Invitation
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		read := func() (*db.Invitation, error) {
-			i, err := tx.InvitationTo(ctx, c.UserID, n)
+			i, err := tx.InvitationTo(ctx, c.UserID, c.ProviderID, n)
 			return i, missing(err, "invitation", n)
 		}
 		answered, err = ch.answer(ctx, read, action, func(i *db.Invitation) error { return do(tx, ch, i) })

@@ -62,7 +62,11 @@ func (m Mutation) UpdateUser(ctx context.Context, in UpdateUserInput) (*UpdateUs
 		}
 		first, last := or(in.FirstName, old.FirstName), or(in.LastName, old.LastName)
 		home := c.CustomerID
-		if !own {
+		if own {
+			if err := c.vouchedWhole(ctx, tx); err != nil {
+				return err
+			}
+		} else {
 			if home, err = mayRename(ctx, tx, c, id); err != nil {
 				return err
 			}
@@ -165,6 +169,9 @@ func (m Mutation) LeaveCustomer(ctx context.Context, in LeaveCustomerInput) (*Le
 	}
 	out := &LeaveCustomerPayload{globalid.ID{Type: "Customer", Int: customerID}}
 	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		if err := c.vouched(ctx, tx, customerID); err != nil {
+			return err
+		}
 		if err := ch.declineOf(ctx, c.UserID, customerID); err != nil {
 			return err
 		}
@@ -243,12 +250,20 @@ func (m Mutation) EraseUser(ctx context.Context, in EraseUserInput) (*EraseUserP
 	}
 	out := &EraseUserPayload{globalid.ID{Type: "User", Int: id}}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		_, err := ch.leave(ctx, id, 0, func(p *db.Permission) error {
+		if own { // before it is told what keeps the person in a company
+			if err := c.vouchedWhole(ctx, tx); err != nil {
+				return err
+			}
+		}
+		left, err := ch.leave(ctx, id, 0, func(p *db.Permission) error {
 			if own {
 				return mayBeWithout(ctx, tx, p)
 			}
 			return mayLoseOwner(ctx, tx, c, p)
 		})
+		if err == nil && own { // of those, too, that the person was added to until it was held
+			err = c.vouched(ctx, tx, left...)
+		}
 		if err != nil {
 			return err
 		}

@@ -296,7 +296,7 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 		if err := tx.SetPassword(ctx, userID, hashed); err != nil {
 			return err
 		}
-		if _, err := ch.endSessions(ctx, userID, 0); err != nil {
+		if _, err := ch.endSessions(ctx, userID, 0, 0); err != nil {
 			return err
 		}
 		// Who holds the mailbox gets in, whoever else tries.

@@ -104,7 +104,7 @@ func (m Mutation) ChangePassword(ctx context.Context, in ChangePasswordInput) (*
 		if err := tx.SetPassword(ctx, c.UserID, hashed); err != nil {
 			return err
 		}
-		ended, err := ch.endSessions(ctx, c.UserID, c.SessionID)
+		ended, err := ch.endSessions(ctx, c.UserID, 0, c.SessionID)
 		if err != nil {
 			return err
 		}

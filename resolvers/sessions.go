@@ -225,7 +225,8 @@ func (e MeEdges) HasPassword(ctx context.Context, _ *Me) (bool, error) {
 	return own.PasswordHash != nil, nil
 }
 
-// Sessions are the live sessions of the person who has logged in, by id; none for an API key.
+// Sessions are the live sessions of the person who has logged in, by id; none for an API key. Who has come from an identity provider sees those
+// that come from it.
 func (e MeEdges) Sessions(ctx context.Context, _ *Me) ([]*db.Session, error) {
 	c, err := e.may(ctx, rule.MeSessions)
 	if err != nil || !c.Login() {
@@ -234,7 +235,7 @@ func (e MeEdges) Sessions(ctx context.Context, _ *Me) ([]*db.Session, error) {
 	if err := e.Store.AtHome(); err != nil {
 		return nil, err // as where a session is from stays there
 	}
-	return e.Store.SessionsOf(ctx, c.UserID, 0, 0)
+	return e.Store.SessionsOf(ctx, c.UserID, c.ProviderID, 0, 0)
 }
 
 // ListSessions gives each live session of the person who has logged in, by id. after is the cursor of an earlier call;
@@ -247,7 +248,7 @@ func (q Query) ListSessions(ctx context.Context, after paging.Cursor, limit int,
 	if err := q.Store.AtHome(); err != nil {
 		return err
 	}
-	rows, err := q.Store.SessionsOf(ctx, c.UserID, lastID(after), limit)
+	rows, err := q.Store.SessionsOf(ctx, c.UserID, c.ProviderID, lastID(after), limit)
 	for _, s := range rows {
 		if err := each(s); err != nil {
 			return err
@@ -266,7 +267,7 @@ func (q Query) GetSession(ctx context.Context, id globalid.ID) (*db.Session, err
 		return nil, err
 	}
 	s, err := q.Store.Session(ctx, id.Int)
-	if err == nil && (!s.Alive || s.UserID != c.UserID || !c.Login()) {
+	if err == nil && (!s.Alive || !c.owns(&s.Session)) {
 		err = db.ErrNoRows
 	}
 	return &s.Session, missing(err, "session", id.Int)
@@ -307,7 +308,7 @@ func (m Mutation) RevokeSession(ctx context.Context, in RevokeSessionInput) (*Re
 			return missing(err, "session", n)
 		}
 		held, err := tx.SessionForUpdate(ctx, n, 0)
-		if err == nil && (!held.Alive || held.UserID != c.UserID) {
+		if err == nil && (!held.Alive || !c.owns(&held.Session)) {
 			err = db.ErrNoRows
 		}
 		if err != nil {
@@ -325,7 +326,7 @@ type RevokeOtherSessionsInput struct{ IncludeCurrent *bool }
 // RevokeOtherSessionsPayload is what RevokeOtherSessions ended.
 type RevokeOtherSessionsPayload struct{ Sessions []*db.Session }
 
-// RevokeOtherSessions ends all sessions of the caller's but the one that its token belongs to, unless that is to end, too.
+// RevokeOtherSessions ends all sessions of the caller's that it can see but the one that its token belongs to, unless that is to end, too.
 func (m Mutation) RevokeOtherSessions(ctx context.Context, in RevokeOtherSessionsInput) (*RevokeOtherSessionsPayload, error) {
 	c, err := m.person(ctx, rule.RevokeOtherSessions)
 	if err != nil {
@@ -340,7 +341,7 @@ func (m Mutation) RevokeOtherSessions(ctx context.Context, in RevokeOtherSession
 		if _, err := tx.LockUser(ctx, c.UserID); err != nil {
 			return missing(err, "user", c.UserID)
 		}
-		if out.Sessions, err = ch.endSessions(ctx, c.UserID, but); err != nil {
+		if out.Sessions, err = ch.endSessions(ctx, c.UserID, c.ProviderID, but); err != nil {
 			return err
 		}
 		what := audit.None().With("sessions", len(out.Sessions)).With("includeCurrent", or(in.IncludeCurrent, false))
@@ -355,8 +356,8 @@ func (ch *changes) endSessionsIn(ctx context.Context, userID, customerID int64) 
 	return ch.tx.EndSessionsIn(ctx, userID, customerID)
 }
 
-// endSessions ends a user's sessions but one, 0 for none; the event of the change tells of it.
-func (ch *changes) endSessions(ctx context.Context, userID, but int64) ([]*db.Session, error) {
+// endSessions ends a user's sessions, or those that come from a provider, 0 for any, but one, 0 for none; the event of the change tells of it.
+func (ch *changes) endSessions(ctx context.Context, userID, providerID, but int64) ([]*db.Session, error) {
 	ch.callers = append(ch.callers, userID)
-	return ch.tx.EndSessions(ctx, userID, but)
+	return ch.tx.EndSessions(ctx, userID, providerID, but)
 }

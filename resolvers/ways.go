@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"context"
 	"slices"
 
 	"canopy/db"
@@ -42,4 +43,34 @@ func (w way) closed(o *db.CustomerOption) *problem.Error {
 		return problem.Denied("the company %d asks its people to sign in at its identity provider %q: GET /auth/sso?provider=%d", o.CustomerID, o.RequiredName, o.Required).With(ssoRequired)
 	}
 	return nil
+}
+
+// vouched refuses what a person does to itself in companies that the provider of its session does not serve: so a company's own provider
+// can harm nobody elsewhere. All others have proven themselves to the platform.
+func (c *caller) vouched(ctx context.Context, s *db.Store, customers ...int64) error {
+	if c.ProviderID == 0 {
+		return nil
+	}
+	all, err := s.ProviderServes(ctx, c.ProviderID, customers...)
+	if err == nil && !all {
+		err = problem.Denied("your session comes from an identity provider that does not serve all companies that this concerns: sign in another way").With(ssoElsewhere)
+	}
+	return err
+}
+
+// vouchedWhole refuses what concerns all companies that a person belongs to where the provider of its session does not serve them all.
+func (c *caller) vouchedWhole(ctx context.Context, s *db.Store) error {
+	if c.ProviderID == 0 {
+		return nil
+	}
+	companies, err := s.CompaniesOf(ctx, c.UserID)
+	if err != nil {
+		return err
+	}
+	return c.vouched(ctx, s, companies...)
+}
+
+// owns tells whether a session is the caller's own. One who has come from a provider knows of what comes from it alone.
+func (c *caller) owns(s *db.Session) bool {
+	return c.Login() && s.UserID == c.UserID && (c.ProviderID == 0 || s.ProviderID == c.ProviderID)
 }

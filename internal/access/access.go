@@ -67,6 +67,8 @@ type Principal struct {
 	DirectoryID int64
 	// SessionID is the session of the login; 0 for a login without one, and for an API key.
 	SessionID int64
+	// ProviderID is the identity provider that the session comes from; 0 for none.
+	ProviderID int64
 	// KeyStale: the key's last use was written down over a minute ago.
 	KeyStale bool
 	// Serves tells which applications the token was issued for.
