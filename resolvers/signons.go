@@ -79,7 +79,11 @@ func (r *Resolver) BeginSignOn(ctx context.Context, in BeginSignOnInput) (*Begun
 
 // beginSignOn begins it, for somebody who goes on at a page of the platform's.
 func (r *Resolver) beginSignOn(ctx context.Context, in BeginSignOnInput, back string, out *BegunSignOn) error {
-	if _, err := r.tryNetwork(ctx, trySignOn); err != nil {
+	// Whoever begins has tried nothing yet, and takes no place of its network for as long as the provider takes to answer.
+	looked, done := context.WithCancel(ctx)
+	_, err := r.tryNetwork(looked, trySignOn)
+	done()
+	if err != nil {
 		return err
 	}
 	p, err := r.providerFor(ctx, in)
@@ -152,7 +156,7 @@ func (r *Resolver) providerFor(ctx context.Context, in BeginSignOnInput) (*db.Pr
 // registration opens what the platform is registered with at a provider.
 func (r *Resolver) registration(p *db.ProviderAtWork) (sso.Provider, error) {
 	plain, err := db.SealedProviderSecrets.Open(r.Box, p.ID, p.ClientSecret)
-	return sso.Provider{Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: string(plain)}, err
+	return sso.Provider{Branch: p.Lineage.Branch(), Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: string(plain)}, err
 }
 
 // signOnFailure is what whoever signs in hears of what went wrong on the way.
@@ -201,7 +205,9 @@ func (r *Resolver) FinishSignOn(ctx context.Context, in FinishSignOnInput) (*Fin
 	}
 	f, err := r.openSignOn(ctx, in)
 	if err != nil {
-		try.failed(ctx)
+		if f != nil { // or else any page could have a browser fail here, for all of its network
+			try.failed(ctx)
+		}
 		return out, err
 	}
 	if out.Return = f.Return; f.Try {
@@ -221,7 +227,8 @@ func (r *Resolver) FinishSignOn(ctx context.Context, in FinishSignOnInput) (*Fin
 	return out, err
 }
 
-// openSignOn gives the sign-in that a state belongs to, which the browser has begun, and uses it up.
+// openSignOn gives the sign-in that a state belongs to, which the browser has begun, and uses it up. With an error it gives the one that the
+// browser has begun, if any.
 func (r *Resolver) openSignOn(ctx context.Context, in FinishSignOnInput) (*signOn, error) {
 	foreign := problem.Bad("the sign-in was not begun in this browser, took too long, or has been used already: begin anew").With(ssoState)
 	sealed, err := base64.RawURLEncoding.DecodeString(in.Cookie)
@@ -238,7 +245,7 @@ func (r *Resolver) openSignOn(ctx context.Context, in FinishSignOnInput) (*signO
 	}
 	expires := time.Unix(f.Expires, 0)
 	if f.State != in.State || time.Now().After(expires) {
-		return nil, foreign
+		return f, foreign
 	}
 	fresh, err := r.Store.UseState(ctx, secret.HashSecret("state "+f.State), expires)
 	if err == nil && !fresh {

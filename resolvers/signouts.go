@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"canopy/db"
@@ -55,7 +56,7 @@ func (r *Resolver) signOutAt(ctx context.Context, s *db.Session) (string, error)
 // SignedOutElsewhere ends the sessions of somebody who has signed out at an identity provider, by the token that the provider sends.
 // Anyone may call it; the token's signature says who it comes from.
 func (r *Resolver) SignedOutElsewhere(ctx context.Context, providerID int64, token string) error {
-	try, err := r.tryNetwork(ctx, trySignOn)
+	try, err := r.tryNetwork(ctx, trySignOut)
 	if err != nil {
 		return err
 	}
@@ -65,6 +66,10 @@ func (r *Resolver) SignedOutElsewhere(ctx context.Context, providerID int64, tok
 		return problem.Missing("there is no such identity provider").With(ssoUnknown)
 	}
 	if err != nil {
+		return err
+	}
+	// The providers of many companies may send from one network: tokens of one that are not good keep no other's from being heard.
+	if try, err = r.tryNetwork(ctx, trySignOut+strconv.FormatInt(p.ID, 10)+" "); err != nil {
 		return err
 	}
 	at, err := r.registration(p)

@@ -18,6 +18,7 @@ const (
 	tryCode    = "code "
 	tryReset   = "reset "
 	trySignOn  = "sso "
+	trySignOut = "sso out "
 	tryPasskey = "passkey "
 )
 

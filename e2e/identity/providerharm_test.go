@@ -139,3 +139,33 @@ func TestWhoMayLessAdmitsNobody(t *testing.T) {
 		t.Errorf("an owner with fewer rights: %d %s", a.Status, a.Body)
 	}
 }
+
+// TestNoPageKeepsANetworkFromSigningIn: answers of sign-ins that no browser has begun are no tries, and tokens that are not good, of one
+// provider, keep none of another's from being heard.
+func TestNoPageKeepsANetworkFromSigningIn(t *testing.T) {
+	t.Parallel()
+	p := newProviding(t, nil)
+	second := newIDP(t)
+	other := p.provide(t, p.Root(), p.alpine, second.URL, nil)
+	for range 40 {
+		if got := reason(t, back(t, p.Platform, signOn{state: "a"}, "b", "")); got != "sso_state" {
+			t.Fatal(got)
+		}
+	}
+	out := func(id int64) int {
+		return p.Post(fmt.Sprint("/auth/sso/logout/", id), "", "application/x-www-form-urlencoded", []byte("logout_token=nonsense")).Status
+	}
+	last := 0
+	for range 40 {
+		last = out(other)
+	}
+	if last != http.StatusTooManyRequests {
+		t.Errorf("40 bad tokens: %d", last)
+	}
+	if got := out(p.id); got == http.StatusTooManyRequests {
+		t.Error("another provider's tokens are not heard")
+	}
+	if token, _ := refreshed(t, p.Platform, p.idp.enter(t, p.Platform, p.at(), "g1", "gwen@corp.example")); token == "" {
+		t.Error("nobody gets in")
+	}
+}

@@ -40,7 +40,7 @@ func NewFlow(fresh bool) Flow {
 
 // Begin gives the provider's address that the browser is sent to; hint is the person's address, where it is known.
 func (c *Client) Begin(ctx context.Context, p Provider, f Flow, hint string) (string, error) {
-	m, err := c.about(ctx, p.Issuer)
+	m, err := c.about(ctx, p)
 	if err != nil {
 		return "", err
 	}
@@ -96,7 +96,7 @@ func (t *truth) UnmarshalJSON(raw []byte) error {
 
 // Finish turns the code of an answer into the person, unless something of it is not as it must be.
 func (c *Client) Finish(ctx context.Context, p Provider, f Flow, a Answer) (*Person, error) {
-	m, err := c.about(ctx, p.Issuer)
+	m, err := c.about(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +104,10 @@ func (c *Client) Finish(ctx context.Context, p Provider, f Flow, a Answer) (*Per
 	if a.Issuer != "" && a.Issuer != p.Issuer || a.Issuer == "" && m.NamesIssuer {
 		return nil, invalid("the answer comes from another provider than the one that was asked", nil)
 	}
-	if err := c.gate.Enter(ctx, p.Issuer); err != nil {
+	if err := c.gate.Enter(ctx, p.Branch); err != nil {
 		return nil, err
 	}
-	defer c.gate.Leave(p.Issuer)
+	defer c.gate.Leave(p.Branch)
 	ctx = oidc.ClientContext(ctx, c.http)
 	got, err := c.config(m, p).Exchange(ctx, a.Code, oauth2.VerifierOption(f.Verifier))
 	if err != nil {
@@ -229,14 +229,14 @@ type SignedOut struct{ Subject, SID, ID string }
 
 // SignedOut reads a token by which a provider tells that somebody has signed out there (OpenID Connect Back-Channel Logout 1.0).
 func (c *Client) SignedOut(ctx context.Context, p Provider, raw string) (*SignedOut, error) {
-	m, err := c.about(ctx, p.Issuer)
+	m, err := c.about(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.gate.Enter(ctx, p.Issuer); err != nil {
+	if err := c.gate.Enter(ctx, p.Branch); err != nil {
 		return nil, err
 	}
-	defer c.gate.Leave(p.Issuer)
+	defer c.gate.Leave(p.Branch)
 	// An expiry is not asked of it by older editions: what counts is when it was issued.
 	token, err := m.provider.Verifier(&oidc.Config{ClientID: p.ClientID, SkipExpiryCheck: true}).Verify(oidc.ClientContext(ctx, c.http), raw)
 	if err != nil {
@@ -261,7 +261,7 @@ const TokenAge = tokenAge
 
 // SignOut gives the provider's address at which the person signs out there, and which leads back; "" where it has none.
 func (c *Client) SignOut(ctx context.Context, p Provider, idToken, back string) (string, error) {
-	m, err := c.about(ctx, p.Issuer)
+	m, err := c.about(ctx, p)
 	if err != nil || !secure(m.EndSessionEndpoint) {
 		return "", err
 	}

@@ -37,7 +37,17 @@ const (
 )
 
 // Provider is an identity provider, and this platform's registration there.
-type Provider struct{ Issuer, ClientID, ClientSecret string }
+type Provider struct {
+	// Branch is the branch of the company that has it, which its places are counted for.
+	Branch                         int64
+	Issuer, ClientID, ClientSecret string
+}
+
+// asked is what is asked of a provider's issuer at the same time, once for each branch: so nobody waits for another's turn.
+type asked struct {
+	branch int64
+	issuer string
+}
 
 // The kinds of failures.
 var (
@@ -74,8 +84,8 @@ type Client struct {
 	redirect string
 	known    *expirable.LRU[string, *metadata]
 	away     *expirable.LRU[string, error]
-	together share.Together[string, *metadata]
-	gate     *share.Gate[string]
+	together share.Together[asked, *metadata]
+	gate     *share.Gate[int64]
 }
 
 // New makes a client for a platform that is reached at an address.
@@ -88,7 +98,7 @@ func New(out *egress.Client, public *url.URL) *Client {
 		redirect: public.JoinPath(CallbackPath).String(),
 		known:    expirable.NewLRU[string, *metadata](maxKnown, nil, knownFor),
 		away:     expirable.NewLRU[string, error](maxKnown, nil, awayFor),
-		gate:     share.NewGate[string](places),
+		gate:     share.NewGate[int64](places),
 	}
 }
 
@@ -107,31 +117,31 @@ type metadata struct {
 	NamesIssuer           bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
-// about finds what a provider says of itself, and believes it for a while. Those who ask for the same at once ask once.
-func (c *Client) about(ctx context.Context, issuer string) (*metadata, error) {
-	if m, ok := c.known.Get(issuer); ok {
+// about finds what a provider says of itself, and believes it for a while. Those of a branch who ask for the same at once ask once.
+func (c *Client) about(ctx context.Context, p Provider) (*metadata, error) {
+	if m, ok := c.known.Get(p.Issuer); ok {
 		return m, nil
 	}
-	if err, ok := c.away.Get(issuer); ok {
+	if err, ok := c.away.Get(p.Issuer); ok {
 		return nil, err
 	}
-	m, err := c.together.Ask(ctx, issuer, func(ctx context.Context) (*metadata, error) { return c.discover(ctx, issuer) })
+	m, err := c.together.Ask(ctx, asked{p.Branch, p.Issuer}, func(ctx context.Context) (*metadata, error) { return c.discover(ctx, p) })
 	switch {
 	case err == nil:
-		c.known.Add(issuer, m)
+		c.known.Add(p.Issuer, m)
 	case ctx.Err() == nil:
-		c.away.Add(issuer, err)
+		c.away.Add(p.Issuer, err)
 	}
 	return m, err
 }
 
-func (c *Client) discover(ctx context.Context, issuer string) (*metadata, error) {
-	if err := c.gate.Enter(ctx, issuer); err != nil {
+func (c *Client) discover(ctx context.Context, p Provider) (*metadata, error) {
+	if err := c.gate.Enter(ctx, p.Branch); err != nil {
 		return nil, err
 	}
-	defer c.gate.Leave(issuer)
+	defer c.gate.Leave(p.Branch)
 	// What is found fetches keys later on, for other requests than this one.
-	found, err := oidc.NewProvider(oidc.ClientContext(ctx, c.http), issuer)
+	found, err := oidc.NewProvider(oidc.ClientContext(ctx, c.http), p.Issuer)
 	if err != nil {
 		return nil, away(err)
 	}
