@@ -51,7 +51,7 @@ func parted(text string, a, b chunk.Place) bool {
 	if a.Heading != b.Heading {
 		return true
 	}
-	next, _ := utf8.DecodeRuneInString(strings.TrimSpace(text[min(b.Offset, len(text)):]))
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text[min(b.Offset, len(text)):], unicode.IsSpace))
 	return a.Page != b.Page && !unicode.IsLower(next)
 }
 

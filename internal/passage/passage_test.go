@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -83,6 +84,27 @@ func TestSound(t *testing.T) {
 			t.Fatalf("out of order: %v", found)
 		}
 	})
+}
+
+// TestNoTextTakesLong: what ends no sentence is not looked at again for each character behind it.
+func TestNoTextTakesLong(t *testing.T) {
+	takes := func(piece string) (least time.Duration) {
+		text := strings.Repeat(piece, 1<<18/len(piece))
+		for i := range 3 {
+			begun := time.Now()
+			Sentences(text)
+			if took := time.Since(begun); i == 0 || took < least {
+				least = took
+			}
+		}
+		return least
+	}
+	words := takes("the pelican ")
+	for _, piece := range []string{"pelican" + strings.Repeat(" ", 4000), "pelican" + strings.Repeat("\t", 4000), strings.Repeat("\n", 4000), "\n ", " \t", "\" ", ") "} {
+		if took := takes(piece); took > 400*words {
+			t.Errorf("%.9q takes %v, words %v", piece, took, words)
+		}
+	}
 }
 
 func BenchmarkFind(b *testing.B) {

@@ -19,14 +19,20 @@ func Sentences(text string) []Span { return sentences(text, 0, nil) }
 
 // sentences cuts a text from an offset on, and at starts. White space at their ends is left out.
 func sentences(text string, from int, starts []int) (list []Span) {
-	start := from
+	start, said := from, from // said is behind the last character that is no white space
 	for at := from; at < len(text); {
 		until := min(len(text), start+sentenceRoom)
 		if len(starts) > 0 {
 			until = min(until, starts[0]-1)
 		}
 		if at < until {
-			if at += within(text[at:until]); at == len(text) {
+			if n := within(text[at:until]); n > 0 {
+				at += n
+				if said = at; text[at-1] == ' ' {
+					said--
+				}
+			}
+			if at == len(text) {
 				break
 			}
 		}
@@ -35,10 +41,13 @@ func sentences(text string, from int, starts []int) (list []Span) {
 			r, size = utf8.DecodeRuneInString(text[at:])
 		}
 		at += size
+		if size > 1 || !isSpace(text[at-1]) {
+			said = at
+		}
 		for len(starts) > 0 && starts[0] < at {
 			starts = starts[1:]
 		}
-		if len(starts) > 0 && starts[0] == at || ends(text, start, at, r) {
+		if len(starts) > 0 && starts[0] == at || ends(text, start, max(start, said), at, r) {
 			list = appendTrimmed(list, text, start, at)
 			start = at
 		}
@@ -69,28 +78,28 @@ func appendTrimmed(list []Span, text string, start, end int) []Span {
 
 func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' || b == '\f' }
 
-// ends tells whether a sentence that began at start ends behind r, at an offset.
-func ends(text string, start, at int, r rune) bool {
+// ends tells whether a sentence that began at start ends behind r, at an offset. Behind what it has said so far is white space alone.
+func ends(text string, start, said, at int, r rune) bool {
 	size := at - start
 	switch {
 	case r >= utf8.RuneSelf && strings.ContainsRune("。！？｡", r):
 		next, _ := utf8.DecodeRuneInString(text[at:])
 		return !strings.ContainsRune("。！？｡」』”’）】》", next)
 	case r == '\n':
-		return lineEnds(text, start, at, size)
+		return lineEnds(text, start, said, at)
 	case r == ' ' || r == '\t':
 		next, _ := utf8.DecodeRuneInString(text[at:])
-		return size > sentenceRoom || ended(text[start:at]) && !unicode.IsLower(next) && next != ' '
+		return size > sentenceRoom || next != ' ' && !unicode.IsLower(next) && ended(text[start:said])
 	}
 	return size > 2*sentenceRoom
 }
 
 // lineEnds tells whether a sentence ends with its line: it is over, a blank line or an item of a list or a table follows, or it
 // has become long.
-func lineEnds(text string, start, at, size int) bool {
-	rest := text[at:]
+func lineEnds(text string, start, said, at int) bool {
+	rest, size := text[at:], at-start
 	switch {
-	case size > lineRoom, ended(text[start:at]):
+	case size > lineRoom, ended(text[start:said]):
 		return true
 	case strings.HasPrefix(rest, "\n"):
 		return false // the second line end decides
@@ -111,19 +120,24 @@ func item(line string) bool {
 	return digits > 0 && digits < 4 && len(line) > digits+1 && (line[digits] == '.' || line[digits] == ')') && line[digits+1] == ' '
 }
 
-// ended tells whether a text ends like a sentence. Most words do not, which their last letter tells.
+// ended tells whether a text, whose last character is no white space, ends like a sentence. Most words do not, which their last letter tells.
 func ended(text string) bool {
-	n := len(text)
-	for n > 0 && isSpace(text[n-1]) {
-		n--
-	}
-	if n > 0 && text[n-1] < utf8.RuneSelf && plainWord[text[n-1]] {
+	if n := len(text); n > 0 && text[n-1] < utf8.RuneSelf && plainWord[text[n-1]] {
 		return false
 	}
-	text = strings.TrimRight(text, " \t\n\r\"')]}’”»")
-	r, _ := utf8.DecodeLastRuneInString(text)
+	r, size := utf8.DecodeLastRuneInString(text)
+	for range maxClosing {
+		if !strings.ContainsRune(" \t\n\r\"')]}’”»", r) {
+			break
+		}
+		text = text[:len(text)-size]
+		r, size = utf8.DecodeLastRuneInString(text)
+	}
 	return strings.ContainsRune(".!?…。！？｡", r) && !abbreviated(text)
 }
+
+// maxClosing is how many quotes, brackets and spaces may stand behind the end of a sentence as its own.
+const maxClosing = 16
 
 // abbreviated tells an initial or a short abbreviation, such as "Dr." or "e.g.", from the end of a sentence.
 func abbreviated(text string) bool {
