@@ -309,6 +309,32 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
+// TestSwitchingProtocols: a receiver that takes the connection for itself is answered for at once, and loses it.
+func TestSwitchingProtocols(t *testing.T) {
+	lost := make(chan error, 1)
+	srv := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_, err = conn.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"))
+		}
+		if err == nil {
+			defer func() { _ = conn.Close() }()
+			_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+			_, err = conn.Read(make([]byte, 1))
+		}
+		lost <- err
+	})
+	srv.TLS.NextProtos = []string{"http/1.1"}
+	c := trusting(t, srv, Options{Allow: []netip.Prefix{loopback4}})
+	resp, err := c.Do(t.Context(), Request{URL: srv.URL})
+	if err != nil || resp.Status != http.StatusSwitchingProtocols || len(resp.Body) > 0 {
+		t.Errorf("%+v %v", resp, err)
+	}
+	if err := <-lost; !errors.Is(err, io.EOF) {
+		t.Errorf("the receiver still has the connection: %v", err)
+	}
+}
+
 func TestInvalidRequests(t *testing.T) {
 	c := New(Options{})
 	for _, tc := range []struct {

@@ -144,6 +144,10 @@ func checkHeader(name string, values []string) error {
 func (c *Client) read(ctx, attempt context.Context, resp *http.Response) *Response {
 	defer func() { _ = resp.Body.Close() }() // an unread rest is dropped on purpose
 	out := &Response{Status: resp.StatusCode, Header: resp.Header}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		// Its body is the connection, which no deadline ends any more: a receiver could keep it, and who waits, for ever.
+		return out
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.maxResponse+1))
 	if err != nil {
 		out.BodyErr = classify(ctx, attempt, err)
