@@ -86,14 +86,15 @@ export class Canopy {
     } while (after !== null);
   }
 
-  /** Asks a path of the REST API, and gives the answer, which is one of 2xx. */
+  /** Asks a path of the REST API, and gives the answer, which is one of 2xx. A change is named by its header `Idempotency-Key`, too. */
   fetch(path: string, init: RequestInit & RequestOptions = {}): Promise<Response> {
-    const { idempotencyKey, method = "GET", ...request } = init;
+    const { idempotencyKey, ...request } = init;
+    const method = (init.method ?? "GET").toUpperCase();
     const headers = new Headers(init.headers);
     let repeat: Repeat = method === "GET" || method === "HEAD" ? "always" : "refused";
     if (typeof init.body === "string" && !headers.has("Content-Type")) headers.set("Content-Type", "application/json");
     if (["POST", "PUT", "PATCH"].includes(method) && (init.body == null || typeof init.body === "string")) {
-      headers.set("Idempotency-Key", idempotencyKey ?? newKey());
+      headers.set("Idempotency-Key", idempotencyKey ?? headers.get("Idempotency-Key") ?? newKey());
       repeat = "always";
     }
     return this.#send(path, { ...request, method, headers: Object.fromEntries(headers), repeat, read: async (response) => response });

@@ -61,6 +61,8 @@ export class Session extends Tokens {
   #customerId: number | undefined;
   // Whose session it is, also when it has ended: what somebody has begun on a page is nobody else's to go on with.
   #person: string | undefined;
+  // Somebody has signed out here, and the platform has not heard of it: what is kept of the session only ends it.
+  #left = false;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ url, program, onEnd, ...options }: SessionOptions) {
@@ -134,6 +136,7 @@ export class Session extends Tokens {
 
   /** Tells whether somebody has signed in before, and goes on with that session, whose ever it is. */
   async resume(): Promise<boolean> {
+    this.#left = false;
     if (this.#customerId === undefined) this.#person = undefined;
     try {
       await this.token();
@@ -152,20 +155,29 @@ export class Session extends Tokens {
     });
   }
 
-  /** Ends the session, here at once, and on the platform. Gives the page where the person signs out at the identity provider that it came from, if there is one. */
+  /**
+   * Ends the session, here at once, and on the platform. Where that can't be reached it throws, and what is kept of the session stays, so that another call ends it.
+   * Gives the page where the person signs out at the identity provider that it came from, if there is one.
+   */
   signOut(): Promise<string | undefined> {
     return this.#alone(async () => {
-      const refreshToken = this.#refreshToken;
-      await this.#leave();
-      if (this.#program && refreshToken === undefined) return undefined;
+      this.#left = true;
+      this.#person = undefined;
+      this.#end();
+      if (this.#program && this.#refreshToken === undefined) return undefined;
       const read = async (response: Response) => ((await response.json()) as { redirectTo: string | null }).redirectTo ?? undefined;
-      return this.http.send("/auth/session/sign-out", { ...this.#request("POST", { refreshToken }), repeat: "always", read });
+      const there = await this.http.send("/auth/session/sign-out", { ...this.#request("POST", { refreshToken: this.#refreshToken }), repeat: "always", read });
+      await this.#keepNone();
+      return there;
     });
   }
 
   /** Forgets the session here, and nowhere else: as where the person has signed out in another tab. */
   forget(): Promise<void> {
-    return this.#alone(() => this.#leave());
+    return this.#alone(() => {
+      this.#person = undefined;
+      return this.#forget();
+    });
   }
 
   protected override renew(): Promise<string> {
@@ -183,7 +195,7 @@ export class Session extends Tokens {
   /** The next token of the session, in a company. */
   async #refresh(customerId: number | undefined): Promise<string> {
     const signedIn = this.#customerId !== undefined || this.#refreshToken !== undefined;
-    if (this.#program && this.#refreshToken === undefined) {
+    if (this.#left || (this.#program && this.#refreshToken === undefined)) {
       throw new CanopyError("UNAUTHENTICATED", "nobody has signed in", { reason: "session_ended" });
     }
     try {
@@ -229,6 +241,7 @@ export class Session extends Tokens {
   }
 
   async #opened(opened: Opened): Promise<string> {
+    this.#left = false;
     this.#companies = opened.customerOptions;
     ({ cid: this.#customerId, sub: this.#person } = claimsOf(opened.token));
     if (this.#program) {
@@ -238,17 +251,23 @@ export class Session extends Tokens {
     return this.hold(opened);
   }
 
-  /** Forgets the session, and whose it was. */
-  #leave(): Promise<void> {
-    this.#person = undefined;
-    return this.#forget();
+  #forget(): Promise<void> {
+    this.#end();
+    return this.#keepNone();
   }
 
-  async #forget(): Promise<void> {
+  /** The session is over here. */
+  #end(): void {
     this.drop();
     this.#companies = [];
-    this.#customerId = this.#refreshToken = undefined;
+    this.#customerId = undefined;
     this.tell("ended");
+  }
+
+  /** Keeps nothing any more by which the session could go on. */
+  async #keepNone(): Promise<void> {
+    this.#left = false;
+    this.#refreshToken = undefined;
     await this.#program?.keep?.(undefined);
   }
 }

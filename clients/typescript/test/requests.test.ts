@@ -120,6 +120,15 @@ test("a key of one's own makes two calls one change", async () => {
   await assert.rejects(create("Another"), is("BAD_REQUEST", "idempotency_mismatch"));
 });
 
+test("REST takes a key of one's own by its header, too, and methods in small letters", async () => {
+  const canopy = program("builder");
+  const create = (method: string, key: Record<string, string>) => canopy.fetch("/v1/agents", { method, body: '{"name": "Three times"}', headers: key });
+  const replayed = async (answer: Promise<Response>) => (await answer).headers.get("Idempotency-Replayed");
+  assert.deepEqual([await replayed(create("POST", { "idempotency-key": "mine" })), await replayed(create("post", { "Idempotency-Key": "mine" }))], [null, "true"]);
+  await weather({ lost: "/v1/agents" });
+  assert.equal(await replayed(create("post", {})), "true");
+});
+
 test("a request that was given up throws the reason", async () => {
   const canopy = program("tenant");
   const reason = new Error("enough");

@@ -79,6 +79,22 @@ test("who signs out while the token is renewed stays signed out", async () => {
   assert.equal(session.customerId, undefined);
 });
 
+test("who signs out while the platform is away is signed out here, and there by another call", async () => {
+  let kept: string | undefined;
+  const keep = (token: string | undefined) => void (kept = token);
+  const { session, canopy } = login({ program: { keep }, retries: 0 });
+  await session.signIn(person);
+  const token = kept;
+  await weather({ refused: "/auth/session/sign-out", times: 1, status: 503 });
+  await assert.rejects(session.signOut(), (error: CanopyError) => error.code === "UNAVAILABLE");
+  assert.deepEqual([kept, session.customerId], [token, undefined]);
+  await assert.rejects(canopy.request(doc.Me), (error: CanopyError) => error.reason === "session_ended");
+  assert.equal(await asked("/auth/session/refresh"), 0);
+  await session.signOut();
+  assert.deepEqual([kept, await asked("/auth/session/sign-out")], [undefined, 2]);
+  assert.equal(await login({ program: { refreshToken: token } }).session.resume(), false);
+});
+
 test("who was signed out elsewhere is told once", async () => {
   const ends: CanopyError[] = [];
   const { session, canopy } = login({ onEnd: (why) => ends.push(why) });

@@ -48,7 +48,7 @@ addEventListener("storage", ({ key, newValue }) => {
 });
 
 /**
- * Ends the session: in this browser in any case, and on the platform as soon as that can be reached. Who has come from an identity provider signs out there,
+ * Ends the session: in this browser in any case, and on the platform where that can be reached. Who has come from an identity provider signs out there,
  * too.
  */
 export async function signOut(): Promise<void> {

@@ -21,7 +21,7 @@ declare const passkeys: Pick<typeof Client, "knowsPasskeys" | "makePasskey">;
 type Fault = Pick<CanopyError, "name" | "code" | "reason" | "message">;
 
 test("pages of another port", async (t) => {
-  const first = await openFor(t, [url, address], { complaints: /status of 40[14]|ERR_EMPTY_RESPONSE/ });
+  const first = await openFor(t, [url, address], { complaints: /status of 40[14]|ERR_(EMPTY_RESPONSE|CONNECTION_REFUSED)/ });
   await load(first);
   await t.test("sign in, and keep nothing that a script can read", () => signIn(first));
   await t.test("a passkey is made, signs in alone, and stands beside the password", () => byPasskey(first));
@@ -158,6 +158,13 @@ async function upload(page: Page): Promise<void> {
 }
 
 async function signOut(first: Page, second: Page): Promise<void> {
+  await first.route("**/auth/session/sign-out", (route) => route.abort("connectionrefused"));
+  const away = await first.evaluate(async () => {
+    const why = ({ code, reason }: Fault) => reason ?? code;
+    return [await session.signOut().then(() => "out", why), await canopy.request("{ me { email } }").then(() => "in", why)];
+  });
+  assert.deepEqual(away, ["UNREACHABLE", "session_ended"]);
+  await first.unroute("**/auth/session/sign-out");
   await first.evaluate(() => session.signOut());
   assert.equal(await resumes(first), false);
   const fault = await second.evaluate(() => canopy.request("{ me { email } }").then(() => null, ({ name, code, reason, message }: Fault) => ({ name, code, reason, message })));

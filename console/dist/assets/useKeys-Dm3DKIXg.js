@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Y-FffiON.js";import{i as t}from"./keys.gql-CRkLzdY1.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
