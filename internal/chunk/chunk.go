@@ -27,6 +27,10 @@ const MinSize = 16
 // acts as this one, so that every chunk brings new text and the whole grows at most sixteenfold.
 const maxOverlap = 0.875
 
+// tokenRoom is how many bytes a chunk may have for each token of its size. Text has about four; a token of white space or of dashes up to
+// 128, and a chunk of such would be as long as a book.
+const tokenRoom = 16
+
 // Errors of All, told apart with errors.Is.
 var (
 	ErrOptions = errors.New("chunk: bad options")
@@ -262,6 +266,9 @@ func (s *splitter) cut(from, start int, header string, headerTokens int) (end, t
 	low := s.tokens.reach(start, room/2)
 	for budget > 0 {
 		limit := s.tokens.reach(from, budget)
+		if most := runeStart(s.text, from+s.size*tokenRoom); limit > most {
+			limit, low = most, min(low, runeStart(s.text, (start+most)/2))
+		}
 		if limit <= start {
 			break
 		}
@@ -304,7 +311,7 @@ func (s *splitter) overlapStart(from, end int) int {
 	if s.native <= end {
 		floor = max(floor, s.native) // the header is repeated whole or not at all
 	}
-	low := max(floor, s.tokens.back(end, s.overlap))
+	low := max(floor, s.tokens.back(end, s.overlap), runeStart(s.text, end-s.overlap*tokenRoom))
 	high := max(low, s.tokens.back(end, s.overlap/2))
 	if p, ok := s.outline.first(low, high); ok {
 		return p

@@ -104,6 +104,9 @@ func checkChunks(t rapid.TB, text string, marks []Mark, opts Options) {
 		if err != nil || n != c.Tokens || n > opts.Size {
 			t.Fatalf("chunk %d has %d tokens, says %d, of at most %d (%v): %q", i, n, c.Tokens, opts.Size, err, c.Content)
 		}
+		if most := opts.Size*tokenRoom + len(opts.Header) + 1; len(c.Content) > most {
+			t.Fatalf("chunk %d has %d bytes, of at most %d", i, len(c.Content), most)
+		}
 		if i == 0 && opts.Header == "" && c.OverlapBytes != 0 {
 			t.Fatalf("the first chunk overlaps by %d bytes", c.OverlapBytes)
 		}
@@ -433,6 +436,25 @@ func TestHostileTextsAreLinear(t *testing.T) {
 				t.Errorf("%d bytes took %v, %d times as much %v", small, few, factor, many)
 			}
 		})
+	}
+}
+
+// TestLongTokens: a text of few tokens has chunks of a bounded length, which together are no longer than those of others.
+func TestLongTokens(t *testing.T) {
+	text := strings.Repeat("pelican"+strings.Repeat(" ", 4000), 100)
+	for _, overlap := range []float64{0, 0.5, 1} {
+		opts, bytes := Options{Size: 1024, Overlap: overlap}, 0
+		checkChunks(t, text, nil, opts)
+		chunks, err := split(text, nil, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range chunks {
+			bytes += len(c.Content)
+		}
+		if bytes > 16*len(text) {
+			t.Errorf("overlap %v: %d bytes in %d chunks of %d", overlap, bytes, len(chunks), len(text))
+		}
 	}
 }
 
