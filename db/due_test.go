@@ -205,7 +205,7 @@ func TestOutcomes(t *testing.T) {
 		statuses[to] = statuses[to][1:]
 	}
 	for i, want := range []int{len(list), 0} { // nothing is written twice
-		if written := devtest.Must[[]int64](t)(s.RecordOutcomes(t.Context(), list)); len(written) != want {
+		if written := devtest.Must[map[int64]bool](t)(s.RecordOutcomes(t.Context(), list)); len(written) != want {
 			t.Errorf("%d: written are %d of %d", i, len(written), len(list))
 		}
 	}

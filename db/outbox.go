@@ -156,16 +156,15 @@ var (
 		ON CONFLICT (customer_id) DO UPDATE SET day = excluded.day, most = excluded.most
 			WHERE (h.day, h.most) <> (excluded.day, excluded.most)`)
 	qSweepHolds = prepare(`DELETE FROM delivery_holds WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`)
-	// Only the worker with the last claim writes; another's outcome is passed over, and so is one that somebody else holds, as what moves into a cell: nobody's outcomes wait for it. Destinations are told what came of their deliveries in order of
-	// their ids, so that no two workers wait for each other: one that had a success works, whatever else failed.
+	// Only the worker with the last claim writes; another's outcome is passed over. What somebody else holds is not waited for, as others' outcomes would
+	// wait, too, but told: a region that moves into a cell holds its own for long, and the claim of another worker, until it ends, what it looked at and was taken up meanwhile. Destinations are
+	// told what came of their deliveries in order of their ids, so that no two workers wait for each other: one that had a success works, whatever else failed.
 	qRecordOutcomes = prepare(`
 		WITH o AS MATERIALIZED (
 			SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::text[], $5::float8[], $6::integer[], $7::text[], $8::text[])
 				o (id, destination_id, leased_until, status, wait, http_status, error, log)),
 		held AS MATERIALIZED (
-			SELECT o.id, o.status, o.wait, w.place FROM o CROSS JOIN LATERAL (
-				SELECT ctid AS place FROM webhook_due WHERE destination_id = o.destination_id AND begun AND next_attempt_at = o.leased_until
-					AND delivery_id = o.id AND claimed_at IS NOT NULL FOR UPDATE SKIP LOCKED) w),
+			SELECT o.*, w.place FROM o CROSS JOIN LATERAL (SELECT ctid AS place` + claimOf + ` FOR UPDATE SKIP LOCKED) w),
 		ended AS (
 			DELETE FROM webhook_due WHERE ctid = ANY (ARRAY(SELECT place FROM held WHERE status <> 'pending')) RETURNING delivery_id),
 		late AS (
@@ -176,7 +175,7 @@ var (
 				status = o.status, lost = o.status IN ('failed', 'blocked'), attempts = LEAST(w.attempts + 1, ` + maxAttempts + `),
 				http_status = NULLIF(o.http_status, 0), error = o.error, log = w.log || o.log::jsonb,
 				completed_at = CASE WHEN o.status = 'pending' THEN NULL ELSE now() END
-			FROM (SELECT delivery_id FROM ended UNION ALL SELECT delivery_id FROM late) l JOIN o ON o.id = l.delivery_id
+			FROM (SELECT delivery_id FROM ended UNION ALL SELECT delivery_id FROM late) l JOIN held o ON o.id = l.delivery_id
 			WHERE w.id = l.delivery_id
 			RETURNING w.id, w.destination_id, w.status),
 		news AS (
@@ -189,7 +188,9 @@ var (
 			UPDATE webhook_destinations d SET failing_since = CASE WHEN NOT n.works THEN COALESCE(d.failing_since, now()) END,
 				failures = CASE WHEN n.works THEN 0 ELSE d.failures + n.lost END
 			FROM changed n WHERE d.id = n.id)
-		SELECT id FROM written`)
+		SELECT id, true AS written FROM written
+		UNION ALL
+		SELECT o.id, false FROM o CROSS JOIN LATERAL (SELECT` + claimOf + ` LIMIT 1) w WHERE o.id NOT IN (SELECT id FROM held)`)
 	// Nothing is attempted for a destination that was deleted: what waits there ends, some at a time.
 	qFailOrphans = prepare(`
 		WITH ended AS (
@@ -257,6 +258,10 @@ func firstDue(which, limit string) string {
 	return ` CROSS JOIN LATERAL (SELECT *, ctid AS place FROM webhook_due WHERE destination_id = a.id AND ` + which + ` AND next_attempt_at <= now()
 			ORDER BY next_attempt_at LIMIT ` + limit + ` FOR UPDATE SKIP LOCKED) r `
 }
+
+// claimOf selects the row of webhook_due by which the claim behind an outcome o stands.
+const claimOf = ` FROM webhook_due WHERE destination_id = o.destination_id AND begun AND next_attempt_at = o.leased_until
+	AND delivery_id = o.id AND claimed_at IS NOT NULL`
 
 // holds selects, of delivery_holds h, those that are in force: they are of this day, and of the limit that there is.
 const holds = `h.day = (now() AT TIME ZONE 'UTC')::date AND h.most = limit_of(h.customer_id, 'deliveriesPerDay')`
@@ -355,9 +360,9 @@ func (s *Store) SweepDeliveryHolds(ctx context.Context) error {
 	return err
 }
 
-// RecordOutcomes writes what came of attempts, all in one statement, and gives the ids of the
-// deliveries whose claim was still the last one.
-func (s *Store) RecordOutcomes(ctx context.Context, list []Outcome) (written []int64, err error) {
+// RecordOutcomes writes what came of attempts, all in one statement. It gives the deliveries whose claim was still the last one, each with whether its outcome was
+// written: false where somebody else holds the delivery at the moment.
+func (s *Store) RecordOutcomes(ctx context.Context, list []Outcome) (map[int64]bool, error) {
 	var ids, destinations, https pq.Int64Array
 	var leases, statuses, errors, logs pq.StringArray
 	var waits pq.Float64Array
@@ -367,7 +372,15 @@ func (s *Store) RecordOutcomes(ctx context.Context, list []Outcome) (written []i
 		statuses, errors, logs = append(statuses, o.Status), append(errors, o.Error), append(logs, string(o.Log))
 		waits = append(waits, o.Wait.Seconds())
 	}
-	err = s.list(ctx, &written, qRecordOutcomes, ids, destinations, leases, statuses, waits, https, errors, logs)
+	var rows []struct {
+		ID      int64 `db:"id"`
+		Written bool  `db:"written"`
+	}
+	err := s.list(ctx, &rows, qRecordOutcomes, ids, destinations, leases, statuses, waits, https, errors, logs)
+	written := make(map[int64]bool, len(rows))
+	for _, r := range rows {
+		written[r.ID] = r.Written
+	}
 	return written, err
 }
 

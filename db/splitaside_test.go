@@ -3,7 +3,7 @@ package db
 import (
 	"context"
 	"errors"
-	"slices"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +63,7 @@ func TestSplitLetsOthersBy(t *testing.T) {
 	devtest.Check(t, split.Switch(ctx, func(context.Context) error {
 		began := time.Now()
 		written, err := s.store.RecordOutcomes(ctx, came)
-		if err != nil || !slices.Equal(written, []int64{11}) || time.Since(began) > 10*time.Second {
+		if err != nil || !maps.Equal(written, map[int64]bool{10: false, 11: true}) || time.Since(began) > 10*time.Second {
 			t.Errorf("what came of deliveries: %v, %v after %s", written, err, time.Since(began))
 		}
 		asked := []ContextQuery{{ContextID: 4, Text: "whose", Mode: "LEXICAL"}, {ContextID: 8, Text: "whose", Mode: "LEXICAL"}, {ContextID: 9, Text: "whose", Mode: "LEXICAL"}}

@@ -11,6 +11,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/bus"
+	"canopy/internal/egress"
 	"canopy/outbox"
 )
 
@@ -21,6 +22,9 @@ const (
 	outcomePause = 100 * time.Microsecond
 	recordEvery  = 200 * time.Millisecond
 	recordFor    = 2 * deliveryLease
+	// An outcome whose delivery somebody else holds at the moment comes again, soon at first, until its lease is about to run out.
+	heldPause = 5 * time.Millisecond
+	heldFor   = deliveryLease - egress.DefaultTimeout
 )
 
 // recorder writes the outcomes of attempts down, many in one transaction.
@@ -34,8 +38,11 @@ type recorder struct {
 
 type recording struct {
 	outcome db.Outcome
-	written chan bool
+	came    chan came
 }
+
+// came is what came of recording an outcome: stands tells whether the claim behind it does.
+type came struct{ stands, written bool }
 
 func newRecorder(store *db.Store, b *bus.Bus, log *slog.Logger) *recorder {
 	r := &recorder{store: store, bus: b, log: log, in: make(chan recording, outcomeBatch)}
@@ -45,9 +52,14 @@ func newRecorder(store *db.Store, b *bus.Bus, log *slog.Logger) *recorder {
 
 // record writes an outcome down and tells whether the claim behind it was still the last one.
 func (r *recorder) record(_ context.Context, o db.Outcome) bool {
-	rec := recording{o, make(chan bool, 1)}
-	r.in <- rec
-	return <-rec.written
+	rec := recording{o, make(chan came, 1)}
+	for pause, until := heldPause, time.Now().Add(heldFor); ; pause = min(2*pause, recordEvery) {
+		r.in <- rec
+		if c := <-rec.came; c.written || !c.stands || time.Now().After(until) {
+			return c.written
+		}
+		time.Sleep(pause)
+	}
 }
 
 // close writes what is left. Nothing may be recorded after it.
@@ -86,37 +98,33 @@ func (r *recorder) write(batch []recording) {
 	for i, rec := range batch {
 		list[i] = rec.outcome
 	}
-	written := r.persist(list)
+	standing := r.persist(list)
 	touched := map[int64][]byte{}
 	for _, rec := range batch {
-		ok := written[rec.outcome.ID]
-		if ok {
+		written, stands := standing[rec.outcome.ID]
+		if written {
 			to := rec.outcome.DestinationID
 			if len(touched[to]) > 0 {
 				touched[to] = append(touched[to], ',')
 			}
 			touched[to] = strconv.AppendInt(touched[to], rec.outcome.ID, 10)
 		}
-		rec.written <- ok
+		rec.came <- came{stands, written}
 	}
 	for to, ids := range touched {
 		r.bus.Publish(context.Background(), outbox.DeliveriesTopic(to), ids)
 	}
 }
 
-// persist writes outcomes, again and again while the database is away. What can't be written in
-// the end is attempted again when its lease has run out.
+// persist writes outcomes, again and again while the database is away, and gives those whose claim stands, with whether they are written. What
+// can't be written in the end is attempted again when its lease has run out.
 func (r *recorder) persist(list []db.Outcome) map[int64]bool {
 	ctx, cancel := context.WithTimeout(context.Background(), recordFor)
 	defer cancel()
 	for {
-		ids, err := r.store.RecordOutcomes(ctx, list)
+		standing, err := r.store.RecordOutcomes(ctx, list)
 		if err == nil {
-			written := make(map[int64]bool, len(ids))
-			for _, id := range ids {
-				written[id] = true
-			}
-			return written
+			return standing
 		}
 		if db.IsUnstorable(err) {
 			return r.persistApart(list)
@@ -141,10 +149,10 @@ func (r *recorder) persistApart(list []db.Outcome) map[int64]bool {
 		}
 		return r.persist([]db.Outcome{o})
 	}
-	written := map[int64]bool{}
-	maps.Copy(written, r.persist(list[:len(list)/2]))
-	maps.Copy(written, r.persist(list[len(list)/2:]))
-	return written
+	standing := map[int64]bool{}
+	maps.Copy(standing, r.persist(list[:len(list)/2]))
+	maps.Copy(standing, r.persist(list[len(list)/2:]))
+	return standing
 }
 
 // withoutTexts is an outcome with nothing in it that came from outside, but its times and status.
