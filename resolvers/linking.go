@@ -32,11 +32,20 @@ func (r *Resolver) identify(ctx context.Context, ch *changes, p *db.ProviderAtWo
 	if err != nil {
 		return 0, err
 	}
-	ch.person = known.UserID
-	if _, err := ch.tx.LockUser(ctx, known.UserID); err != nil {
+	if err := ch.hold(ctx, known.UserID); err != nil {
 		return 0, err
 	}
 	return known.UserID, ch.tx.UseIdentity(ctx, known.ID)
+}
+
+// hold holds the row of somebody who signs in. Who is erased at that moment is somebody new at the next try.
+func (ch *changes) hold(ctx context.Context, userID int64) error {
+	ch.person = userID
+	_, err := ch.tx.LockUser(ctx, userID)
+	if errors.Is(err, db.ErrNoRows) {
+		return problem.Denied("the person was erased while signing in: begin anew").With(ssoState)
+	}
+	return err
 }
 
 // link binds the user of an address to a provider's subject, making the user where there is none.
@@ -63,8 +72,7 @@ func (r *Resolver) link(ctx context.Context, ch *changes, p *db.ProviderAtWork, 
 	if err != nil {
 		return 0, err
 	}
-	ch.person = person.ID
-	if _, err := ch.tx.LockUser(ctx, person.ID); err != nil {
+	if err := ch.hold(ctx, person.ID); err != nil {
 		return 0, err
 	}
 	// Two first sign-ins at once are one.

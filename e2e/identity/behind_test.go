@@ -200,3 +200,30 @@ func TestFailuresBehindAnErasure(t *testing.T) {
 		t.Errorf("%d events tell of an address", n)
 	}
 }
+
+// TestSignOnBehindAnErasure: who comes from a provider, and is being erased, is sent to where sign-ins begin, and is somebody new the next time.
+func TestSignOnBehindAnErasure(t *testing.T) {
+	t.Parallel()
+	p := newProviding(t, map[string]any{"defaultRoleId": nil})
+	const email = "gwen@corp.example"
+	if got := reason(t, p.idp.enter(t, p.Platform, p.at(), "g1", email)); got != "sso_waiting" {
+		t.Fatal(got)
+	}
+	id, root := p.UserID(email), p.Root()
+	answers := inTurn(t, p.Platform, email,
+		func() platform.Answer {
+			return p.Do("POST", "/graphql", root, map[string]any{"query": `mutation($u: ID!) { eraseUser(input: {userId: $u}) { deletedId } }`, "variables": map[string]any{"u": id}})
+		},
+		func() platform.Answer { return p.idp.enter(t, p.Platform, p.at(), "g1", email) },
+		func() platform.Answer { return p.idp.enter(t, p.Platform, p.at(), "g2", email) },
+	)
+	for i, name := range []string{"known", "by the address"} {
+		if got := reason(t, answers[i+1]); got != "sso_state" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	p.forgive()
+	if got := reason(t, p.idp.enter(t, p.Platform, p.at(), "g1", email)); got != "sso_waiting" || p.UserID(email) == id {
+		t.Errorf("she is nobody new: %s", got)
+	}
+}
