@@ -726,6 +726,7 @@ var examples = map[query]example{
 	qProviderSession:       few(299),
 	qEndUnserved:           {asked: [][]any{{"{1,2,299}", "{1,2,300}"}}, most: usual},
 	qEndProvided:           few(299, "s299", ""),
+	qEndProvidedOne:        few(299, "sid299"),
 	qEndSessionsFrom:       few(299),
 	qUseState:              few("hash", "2030-01-01"),
 	qStateIsUsed:           few("hash"),

@@ -32,6 +32,10 @@ var (
 		UPDATE sessions s SET ended_at = now() FROM provider_sessions x
 		WHERE x.provider_id = $1 AND x.subject = $2 AND ($3::text = '' OR x.sid = $3) AND s.id = x.session_id AND s.ended_at IS NULL
 		RETURNING ` + sessionColumns)
+	qEndProvidedOne = prepare(`
+		UPDATE sessions s SET ended_at = now() FROM provider_sessions x
+		WHERE x.provider_id = $1 AND x.sid = $2 AND s.id = x.session_id AND s.ended_at IS NULL
+		RETURNING ` + sessionColumns)
 	qEndSessionsFrom = prepare(`
 		UPDATE sessions s SET ended_at = now() FROM provider_sessions x WHERE x.provider_id = $1 AND s.id = x.session_id AND s.ended_at IS NULL`)
 	qUseState     = prepare(`INSERT INTO used_states (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING`)
@@ -58,8 +62,12 @@ func (s *Store) EndUnserved(ctx context.Context, scope access.Scope) error {
 }
 
 // EndProvided ends the live sessions that come from a subject's sign-ins at a provider, or from the one that the provider calls sid, and
-// gives them.
+// gives them. Without a subject it is the one that is called sid, whose ever it is.
 func (s *Store) EndProvided(ctx context.Context, providerID int64, subject, sid string) (rows []*Session, err error) {
+	if subject == "" {
+		err = s.list(ctx, &rows, qEndProvidedOne, providerID, sid)
+		return rows, err
+	}
 	err = s.list(ctx, &rows, qEndProvided, providerID, subject, sid)
 	return rows, err
 }

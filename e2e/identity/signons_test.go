@@ -640,7 +640,7 @@ func TestWhoMaySignOn(t *testing.T) {
 			return p.Post(fmt.Sprint("/auth/sso/logout/", p.id), "", "application/x-www-form-urlencoded", []byte("logout_token="+p.idp.signed(claims))).Status
 		}
 		for name, bad := range map[string]jwt.MapClaims{
-			"of another": {"aud": "x"}, "an ID token": {"events": nil}, "with a nonce": {"nonce": "x"}, "old": {"iat": time.Now().Add(-time.Hour).Unix()}, "nobody": {"sub": nil},
+			"of another": {"aud": "x"}, "an ID token": {"events": nil}, "with a nonce": {"nonce": "x"}, "old": {"iat": time.Now().Add(-time.Hour).Unix()}, "nobody": {"sub": nil, "sid": nil},
 		} {
 			if status := send(bad); status != 403 || !works(p.Platform, here) {
 				t.Errorf("%s: %d", name, status)
@@ -656,6 +656,12 @@ func TestWhoMaySignOn(t *testing.T) {
 		again := enter(p.at())
 		if status := send(same); status != 204 || !works(p.Platform, again) {
 			t.Errorf("the same token again: %d", status)
+		}
+		if status := send(jwt.MapClaims{"sub": nil, "sid": "another"}); status != 204 || !works(p.Platform, again) {
+			t.Errorf("another session, of nobody who is named: %d", status)
+		}
+		if status := send(jwt.MapClaims{"sub": nil}); status != 204 || works(p.Platform, again) {
+			t.Errorf("the session alone is named: %d", status)
 		}
 	})
 	t.Run("another issuer", func(t *testing.T) {

@@ -224,7 +224,7 @@ type logout struct {
 
 const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
-// SignedOut is who a provider has signed out: all sessions of a subject, or one of them.
+// SignedOut is who a provider has signed out: all sessions of a subject, or the one that SID names, which may come without its subject.
 type SignedOut struct{ Subject, SID, ID string }
 
 // SignedOut reads a token by which a provider tells that somebody has signed out there (OpenID Connect Back-Channel Logout 1.0).
@@ -248,7 +248,7 @@ func (c *Client) SignedOut(ctx context.Context, p Provider, raw string) (*Signed
 	}
 	now := time.Now()
 	switch {
-	case said.Events[logoutEvent] == nil, said.Nonce != nil, said.ID == "", token.Subject == "":
+	case said.Events[logoutEvent] == nil, said.Nonce != nil, said.ID == "", token.Subject == "" && said.SID == "":
 		return nil, invalid("the token is not one that signs somebody out", nil)
 	case token.IssuedAt.After(now.Add(clockSkew)), token.IssuedAt.Before(now.Add(-tokenAge)), said.Expiry != nil && time.Unix(int64(*said.Expiry), 0).Before(now):
 		return nil, invalid("the token is too old, or from the future", nil)
