@@ -63,8 +63,9 @@ type Cells struct {
 	transport http.RoundTripper
 	took      *prometheus.HistogramVec
 
-	mu    sync.Mutex
-	gates map[string]*share.Gate[int64]
+	mu     sync.Mutex
+	gates  map[string]*share.Gate[int64]
+	pulses map[string]*pulse
 }
 
 // New makes the way to the other cells; nil where there are no keys.
@@ -73,9 +74,9 @@ func New(o Options) (*Cells, error) {
 		return nil, nil
 	}
 	c := &Cells{
-		Options: o, gates: map[string]*share.Gate[int64]{},
+		Options: o, gates: map[string]*share.Gate[int64]{}, pulses: map[string]*pulse{},
 		transport: &http.Transport{
-			DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: answerTimeout,
+			DialContext: dial, TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: answerTimeout,
 			IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: idleConns, DisableCompression: true,
 		},
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -89,6 +90,25 @@ func New(o Options) (*Cells, error) {
 		}
 	}
 	return c, nil
+}
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return pressed{conn}, nil
+}
+
+// pressed is a connection whose other end has to take what is sent to it: net/http bounds the wait for an answer alone, which begins when all is sent.
+type pressed struct{ net.Conn }
+
+// Write implements io.Writer.
+func (c pressed) Write(piece []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(answerTimeout)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(piece)
 }
 
 // self is how the others call this cell.
@@ -144,6 +164,18 @@ func (c *Cells) enter(ctx context.Context, to problem.Place, branch int64) (leav
 	return func() { gate.Leave(branch) }, nil
 }
 
+// pulse is that of a cell at an address.
+func (c *Cells) pulse(at *url.URL) *pulse {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.pulses[at.String()]
+	if p == nil {
+		p = newPulse(at)
+		c.pulses[at.String()] = p
+	}
+	return p
+}
+
 // address has a request go to another cell, signed. Its path and query stay as they are.
 func (c *Cells) address(r *http.Request, to problem.Place) error {
 	base, err := c.base(to)
@@ -187,7 +219,7 @@ func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	defer leave()
 	begun := time.Now()
-	res, err := t.transport.RoundTrip(r)
+	res, err := t.ask(r)
 	outcome := "answered"
 	switch {
 	case err != nil:
@@ -204,6 +236,26 @@ func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return res, nil
+}
+
+// ask sends a request, and waits for the answer as long as the cell answers anything.
+func (t tripper) ask(r *http.Request) (*http.Response, error) {
+	base, err := t.base(t.to)
+	if err != nil {
+		closeBody(r)
+		return nil, err
+	}
+	ctx, over, err := t.pulse(base).begin(r.Context())
+	if err != nil {
+		closeBody(r)
+		return nil, err
+	}
+	res, err := t.transport.RoundTrip(r.WithContext(ctx))
+	over(err == nil && !byProxy(res))
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		err = errSilent
+	}
+	return res, err
 }
 
 // byProxy tells whether a proxy before a cell has answered by itself, as where it finds none of the cell's processes: what these say has the request's id.
