@@ -32,11 +32,15 @@ func Reading(ctx context.Context) context.Context {
 
 // ReadingMuch is Reading for exports and the loading of indexes, which are worth a wait.
 func ReadingMuch(ctx context.Context) context.Context {
-	return context.WithValue(ctx, readingKey{}, &reading{patience: longPatience})
+	return context.WithValue(Alone(ctx), readingKey{}, &reading{patience: longPatience})
 }
 
-// Alone has the primary answer: for what is done for several who ask together, as what one of them has seen is too old for another.
+// Alone has the primary answer, with no bound of Within: for what is done for several who ask together, as what one of them has seen is too old
+// for another, and what one of them may not have another may.
 func Alone(ctx context.Context) context.Context {
+	if roomIn(ctx) != nil {
+		ctx = context.WithValue(ctx, roomKey{}, nil)
+	}
 	if _, is := ctx.Value(readingKey{}).(*reading); !is {
 		return ctx
 	}

@@ -341,7 +341,7 @@ func (s *Store) atReplica(ctx context.Context, only bool, again func() bool, do 
 		return false, nil
 	}
 	err = s.readFrom(ctx, r, from, at, do)
-	if err == nil || ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errNoRoom) {
 		return true, translate(ctx, err)
 	}
 	r.leave()

@@ -26,8 +26,12 @@ func selectInto(ctx context.Context, from queryer, dst any, text string, args ..
 	if err != nil {
 		return err
 	}
+	left := roomIn(ctx)
 	for rows.Next() {
 		if err := into.row(rows, list.next()); err != nil {
+			return err
+		}
+		if err := left.take(into.dest); err != nil {
 			return err
 		}
 	}

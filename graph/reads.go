@@ -7,10 +7,11 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"canopy/db"
+	"canopy/graph/inorder"
 )
 
 // reads says of queries that they write nothing: replicas may answer them. What a mutation or an event shows is read where it was written. It also
-// says where a query asks for nothing of where companies stand.
+// says where a query asks for nothing of where companies stand, and bounds what is read for one answer.
 type reads struct{}
 
 var (
@@ -24,6 +25,7 @@ func (reads) Validate(graphql.ExecutableSchema) error { return nil }
 // InterceptResponse executes an operation.
 func (reads) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	if graphql.HasOperationContext(ctx) {
+		ctx = db.Within(ctx, inorder.MostAnswer)
 		// What was refused before it was read has no operation.
 		oc := graphql.GetOperationContext(ctx)
 		if op := oc.Operation; op != nil && op.Operation == ast.Query {

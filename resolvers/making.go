@@ -77,7 +77,7 @@ func makeTogether[Row any](ctx context.Context, r *Resolver, with *makings[Row],
 	if with == nil {
 		return makeAll(ctx, r, k, list)
 	}
-	return with.Do(ctx, owned{m.ch.caller.Scope(), owner}, m, share.Work[*making[Row]]{
+	return with.Do(db.Alone(ctx), owned{m.ch.caller.Scope(), owner}, m, share.Work[*making[Row]]{
 		Refused: db.Refused,
 		Do:      func(ctx context.Context, list []*making[Row]) error { return makeAll(ctx, r, k, list) },
 	})

@@ -50,6 +50,38 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestLongAnswers: what one answer may have is bounded by its bytes, too, be it read for each name or once for all of them.
+func TestLongAnswers(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.Work(nil)
+	token := s.Assistant()
+	id := s.NewContext(token, "Handbook")
+	s.MustGQL(token, `mutation($id: ID!) { updateContext(input: {id: $id, chunkSize: 8192, overlap: 0}) { context { name } } }`, map[string]any{"id": id})
+	s.Upload(token, id, "long.txt", []byte(strings.Repeat("Bees make honey. Ships need a harbour. ", 25_000))) // a megabyte
+	s.Settle(token, id)
+	named := func(field string) string {
+		var all strings.Builder
+		for i := range 40 {
+			fmt.Fprintf(&all, "a%d: %s ", i, strings.ReplaceAll(field, "#", fmt.Sprint(i+1)))
+		}
+		return all.String()
+	}
+	for name, query := range map[string]string{
+		"lists":  `query($id: ID!) { context(id: $id) { ` + named("documents(first: #) { nodes { chunks(first: 200) { nodes { overlapBytes content } } } }") + ` } }`,
+		"fields": `query($id: ID!) { context(id: $id) { documents { nodes { chunks(first: 200) { nodes { ` + named("content") + ` } } } } } }`,
+		"change": `mutation($id: ID!) { updateContext(input: {id: $id, name: "Handbook"}) { context { documents { nodes { chunks(first: 200) { nodes { ` + named("content") + ` } } } } } } }`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := s.Do("POST", "/graphql", token, map[string]any{"query": query, "variables": map[string]any{"id": id}})
+			if len(answer.Body) > 33<<20 || !strings.Contains(string(answer.Body[:min(len(answer.Body), 1000)]), `"reason":"cost_limit"`) {
+				t.Errorf("%d bytes: %.300s", len(answer.Body), answer.Body)
+			}
+		})
+	}
+	s.MustGQL(token, `query($id: ID!) { context(id: $id) { documents { nodes { chunks(first: 200) { nodes { content } } } } } }`, map[string]any{"id": id})
+}
+
 // TestReprocess changes the chunking, and mends a failed document.
 func TestReprocess(t *testing.T) {
 	t.Parallel()

@@ -146,8 +146,10 @@ var patches = map[string]string{
 	"graphql.NewFieldSet(fields)":                              "inorder.NewFieldSet(shape)",
 	"graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, ": "inorder.MarshalSlice(ctx, len(v), ",
 	"graphql.ResolveFieldStream(":                              "live.ResolveField(",
-	"var buf bytes.Buffer\n\t\t\tdata.MarshalGQL(&buf)\n\t\t\tresponse.Data = buf.Bytes()":                             "response.Data = inorder.Written(data)",
-	"var buf bytes.Buffer\n\t\t\tdata.MarshalGQL(&buf)\n\n\t\t\treturn &graphql.Response{\n\t\t\t\tData: buf.Bytes(),": "return &graphql.Response{\n\t\t\t\tData: inorder.Written(data),",
+	"var buf bytes.Buffer\n\t\t\tdata.MarshalGQL(&buf)\n\t\t\tresponse.Data = buf.Bytes()":                             "response.Data = inorder.Written(ctx, data)",
+	"var buf bytes.Buffer\n\t\t\tdata.MarshalGQL(&buf)\n\n\t\t\treturn &graphql.Response{\n\t\t\t\tData: buf.Bytes(),": "return &graphql.Response{\n\t\t\t\tData: inorder.Written(ctx, data),",
+	"\n\t\tvar buf bytes.Buffer\n\t\treturn func(ctx context.Context) *graphql.Response {\n\t\t\tbuf.Reset()\n":        "\n\t\treturn func(ctx context.Context) *graphql.Response {\n",
+	"\t\t\t}\n\t\t\tdata.MarshalGQL(&buf)\n\n\t\t\treturn &graphql.Response{\n\t\t\t\tData: buf.Bytes(),":              "\t\t\t}\n\n\t\t\treturn &graphql.Response{\n\t\t\t\tData: inorder.Written(ctx, data),",
 }
 
 // dropped is what only extensions and directives would ask for: which fields a field has below it, and what reads inputs, which

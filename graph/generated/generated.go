@@ -3,7 +3,6 @@
 package generated
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -487,7 +486,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 					return nil
 				}
 			}
-			response.Data = inorder.Written(data)
+			response.Data = inorder.Written(ctx, data)
 			if atomic.LoadInt32(&ec.Deferred) > 0 {
 				hasNext := atomic.LoadInt32(&ec.PendingDeferred) > 0
 				response.HasNext = &hasNext
@@ -503,24 +502,21 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			first = false
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			return &graphql.Response{
-				Data: inorder.Written(data),
+				Data: inorder.Written(ctx, data),
 			}
 		}
 	case ast.Subscription:
 		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
 
-		var buf bytes.Buffer
 		return func(ctx context.Context) *graphql.Response {
-			buf.Reset()
 			data := next(ctx)
 
 			if data == nil {
 				return nil
 			}
-			data.MarshalGQL(&buf)
 
 			return &graphql.Response{
-				Data: buf.Bytes(),
+				Data: inorder.Written(ctx, data),
 			}
 		}
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -305,6 +306,26 @@ func TestPlainObjectsAreWrittenOnce(t *testing.T) {
 	changing, made := shapes(t, ast.Mutation)
 	if n := write(changing, made, plain); n > 0 {
 		t.Errorf("%d objects of a mutation were kept, which may have been changed meanwhile", n)
+	}
+}
+
+// TestLongAnswers: an answer that is too long is an error and nothing else, as soon as it is too long.
+func TestLongAnswers(t *testing.T) {
+	_, shape := shapes(t, ast.Query)
+	value := strings.Repeat("x", 1<<20)
+	for n, fits := range map[int]bool{10: true, 1 << 20: false} {
+		list := make(graphql.Array, n)
+		for i := range list {
+			list[i] = object(shape, i, value) // its name is asked for twice
+			if i > 0 {
+				list[i] = list[0]
+			}
+		}
+		ctx := newContext(t)
+		got, errs := inorder.Written(ctx, list), graphql.GetErrors(ctx)
+		if fits && (len(got) < 2*n<<20 || len(errs) > 0) || !fits && (got != nil || len(errs) != 1) {
+			t.Errorf("of %d objects %d bytes are written, with %v", n, len(got), errs)
+		}
 	}
 }
 

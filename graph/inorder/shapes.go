@@ -2,6 +2,8 @@ package inorder
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -9,6 +11,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"canopy/internal/problem"
 )
 
 // Shapes are those of the selections of one operation, each of which is looked at once.
@@ -160,16 +164,20 @@ func NewFieldSet(s *Shape) *FieldSet {
 	return &FieldSet{shape: s, Values: make([]graphql.Marshaler, n)}
 }
 
-// MarshalGQL implements graphql.Marshaler.
+// MarshalGQL implements graphql.Marshaler. An answer that is longer than MostAnswer goes no further.
 func (f *FieldSet) MarshalGQL(w io.Writer) {
 	if len(f.Values) == 0 {
 		_, _ = io.WriteString(w, "{}")
 		return
 	}
+	answer, _ := w.(*bytes.Buffer)
 	for i, head := range f.shape.heads {
 		if head != nil {
 			_, _ = w.Write(head)
 			f.Values[i].MarshalGQL(w)
+		}
+		if answer != nil && answer.Len() > MostAnswer {
+			panic(errFull)
 		}
 	}
 	_, _ = w.Write(closed)
@@ -177,10 +185,12 @@ func (f *FieldSet) MarshalGQL(w io.Writer) {
 
 var closed = []byte("}")
 
-// What is plain is kept from so many objects on, in so many places: an object that comes up again is mostly one of the latest.
+// What is plain is kept from so many objects on, in so many places: an object that comes up again is mostly one of the latest. One that takes
+// more bytes is written each time.
 const (
-	manyObjects = 32
-	places      = 256
+	manyObjects  = 32
+	places       = 256
+	mostOfObject = 16 << 10
 )
 
 // kept is how an object is written by a shape.
@@ -213,7 +223,9 @@ func (s *Shapes) Kept(shape *Shape, plainFields map[string]bool, of unsafe.Point
 	}
 	if set, is := at.value.(*FieldSet); is {
 		var b bytes.Buffer
-		set.MarshalGQL(&b)
+		if !fits(&b, set) || b.Len() > mostOfObject {
+			return set
+		}
 		at.value = written(b.Bytes())
 	}
 	return at.value
@@ -261,10 +273,17 @@ const MostKept = 1 << 20
 // buffers are what answers are written to: a long one would be written anew each time that a buffer of its own has to grow.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// Written gives what an answer is written as.
-func Written(answer graphql.Marshaler) []byte {
+// MostAnswer is how long an answer may be, in bytes: all of it is in memory before the first of it is sent, and a cost counts rows and objects
+// alone.
+const MostAnswer = 32 << 20
+
+// Written gives what an answer is written as; nothing, and an error beside it, where it is too long.
+func Written(ctx context.Context, answer graphql.Marshaler) []byte {
 	b := buffers.Get().(*bytes.Buffer)
-	answer.MarshalGQL(b)
+	if !fits(b, answer) {
+		graphql.AddError(ctx, problem.Bad("the answer is longer than %d bytes: ask for fewer rows", MostAnswer).With("cost_limit"))
+		return nil
+	}
 	if b.Cap() > MostKept {
 		return b.Bytes()
 	}
@@ -273,3 +292,17 @@ func Written(answer graphql.Marshaler) []byte {
 	buffers.Put(b)
 	return body
 }
+
+// fits writes a value, and tells whether all of it is there: see FieldSet.MarshalGQL.
+func fits(b *bytes.Buffer, value graphql.Marshaler) (whole bool) {
+	defer func() {
+		if r := recover(); r != nil && r != errFull { //nolint:errorlint // it is that very value
+			panic(r)
+		}
+	}()
+	value.MarshalGQL(b)
+	return true
+}
+
+// errFull ends the writing of an answer by a panic, as what writes values looks at no error.
+var errFull = errors.New("the answer is too long")
