@@ -24,8 +24,8 @@ const (
 	laneWidth = 64
 	// slowWidth is that of a destination that times out, while the worker as a whole is busy.
 	slowWidth = 4
-	// attemptPlaces bounds the attempts on all destinations together. One branch alone gets half.
-	attemptPlaces = 2048
+	// AttemptPlaces bounds the attempts on all destinations together. One branch alone gets half.
+	AttemptPlaces = 2048
 	// deliveryLease is how long a claimed delivery is left alone: an attempt (5 s), and the time
 	// to write down what came of it.
 	deliveryLease = 15 * time.Second
@@ -60,7 +60,7 @@ func newDispatcher(ctx context.Context, w *Worker) *dispatcher {
 	return &dispatcher{
 		store: w.Store, box: w.Box, client: w.Egress, bus: w.Bus, log: w.Log, metrics: w.Metrics, trace: w.Trace,
 		claims:   newClaimer(w.Store, deliveryLease),
-		outcomes: newRecorder(w.Store, w.Bus, w.Log), places: share.NewGate[int64](attemptPlaces),
+		outcomes: newRecorder(w.Store, w.Bus, w.Log), places: share.NewGate[int64](AttemptPlaces),
 		ctx: ctx, lanes: map[int64]*lane{},
 	}
 }

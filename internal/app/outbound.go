@@ -10,8 +10,9 @@ import (
 	"canopy/jobs"
 )
 
-// hostConnections bounds the connections to one host, which many destinations may share.
-const hostConnections = 1024
+// hostConnections bounds the connections to one host, which the destinations of many companies may share: it is room for all attempts that are under way, as one that waited for a
+// connection would wait for other companies' receivers, within its own time.
+const hostConnections = jobs.AttemptPlaces
 
 // stepResponse is how much of an answer an http step reads, in bytes.
 const stepResponse = 1 << 20
