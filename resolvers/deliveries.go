@@ -110,25 +110,47 @@ func (q Query) WebhookDelivery(ctx context.Context, id globalid.ID) (*db.Deliver
 	return q.delivery(ctx, c, id)
 }
 
+// CapturedDelivery is a delivery with its bytes, nil where the caller may not see them, and the attempts so far.
+type CapturedDelivery struct {
+	*db.Delivery
+	Payload  []byte
+	Attempts []*db.Attempt
+}
+
 // CapturedDelivery gives a delivery of a company within reach with its bytes and its log.
-func (q Query) CapturedDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, *db.Captured, error) {
+func (q Query) CapturedDelivery(ctx context.Context, id globalid.ID) (*CapturedDelivery, error) {
 	c, err := q.may(ctx, rule.WebhookDelivery)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	d, err := q.delivery(ctx, c, id)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	captured, err := d.Captured(ctx, q.Store)
 	if err == nil && captured == nil {
 		err = missing(db.ErrNoRows, "delivery", d.ID)
 	}
-	if err == nil && !maySee(ctx, d) {
-		shown := *captured
-		shown.Payload, captured = []byte("null"), &shown
+	if err != nil {
+		return nil, err
 	}
-	return d, captured, err
+	out := &CapturedDelivery{Delivery: d}
+	if maySee(ctx, d) {
+		out.Payload = captured.Payload
+	}
+	out.Attempts, err = attempts(ctx, d, captured)
+	return out, err
+}
+
+// attempts are the attempts so far on a delivery. A receiver may answer with what it was sent: its answers are for those who may see that.
+func attempts(ctx context.Context, d *db.Delivery, captured *db.Captured) ([]*db.Attempt, error) {
+	list, err := captured.Attempts()
+	if !maySee(ctx, d) {
+		for _, a := range list {
+			a.Response = ""
+		}
+	}
+	return list, err
 }
 
 // maySee tells whether the caller may see what a delivery carries. Events of the audit log are for those who
@@ -334,5 +356,5 @@ func (e WebhookDeliveryEdges) AttemptLog(ctx context.Context, obj *db.Delivery) 
 	if err != nil || captured == nil {
 		return []*db.Attempt{}, err
 	}
-	return captured.Attempts()
+	return attempts(ctx, obj, captured)
 }

@@ -45,7 +45,7 @@ type attempt struct {
 	HTTPStatus *int      `json:"httpStatus" doc:"The status of the answer; null when there was none"`
 	Error      *string   `json:"error" doc:"What went wrong; null when nothing did"`
 	ErrorKind  *string   `json:"errorKind" enum:"status,blocked,dns,tls,connection,timeout,deleted,interrupted,secret,other" doc:"What kind of failure that is, for programs; null when nothing went wrong, and for attempts from before it was kept"`
-	Response   string    `json:"response" doc:"The first KiB of the answer"`
+	Response   string    `json:"response" doc:"The first KiB of the answer; empty for an event of the audit log where the caller may not read that"`
 }
 
 // TransformSchema documents that the kind may be null, which a list of values does not say by itself.
@@ -154,13 +154,9 @@ func (a *api) registerDeliveries() {
 }
 
 func (a *api) delivery(ctx context.Context, in *deliveryPath) (*one[detailedDelivery], error) {
-	d, captured, err := a.queries().CapturedDelivery(ctx, in.id())
+	d, err := a.queries().CapturedDelivery(ctx, in.id())
 	if err != nil {
 		return nil, err
 	}
-	log, err := captured.Attempts()
-	if err != nil {
-		return nil, err
-	}
-	return &one[detailedDelivery]{detailedDelivery{Delivery: deliveryOf(d), AttemptLog: mapped(log, attemptOf), Payload: captured.Payload}}, nil
+	return &one[detailedDelivery]{detailedDelivery{Delivery: deliveryOf(d.Delivery), AttemptLog: mapped(d.Attempts, attemptOf), Payload: d.Payload}}, nil
 }

@@ -113,19 +113,22 @@ func TestWhoMaySubscribeAudit(t *testing.T) {
 		s.T = t
 		s.Must(204, "POST", "/tenant/billing", owner, object{"city": "Graz"})
 		id := s.Number(`SELECT max(id) FROM webhook_deliveries WHERE type = 'audit.billing.saved'`)
+		s.SQL(`UPDATE webhook_deliveries SET log = jsonb_build_array(jsonb_build_object('at', now(), 'response', convert_from(payload, 'UTF8'))) WHERE id = $1`, id) // a receiver that answers with what it gets
 		at := platform.Hooks + "/deliveries/" + platform.Decimal(id)
-		if a := s.Must(200, "GET", at, owner, nil); !bytes.Contains(a.Body, []byte("Graz")) {
+		if a := s.Must(200, "GET", at, owner, nil); bytes.Count(a.Body, []byte("Graz")) != 2 {
 			t.Errorf("%s", a.Body)
 		}
 		if a := s.Must(200, "GET", at, hooks, nil); bytes.Contains(a.Body, []byte("Graz")) || !bytes.Contains(a.Body, []byte(`"payload":null`)) {
 			t.Errorf("%s", a.Body)
 		}
-		query := `query($id: ID!) { webhookDelivery(id: $id) { payload } }`
-		if d := s.MustGQL(hooks, query, object{"id": id}); platform.Member(t, d, "webhookDelivery.payload") != "" {
-			t.Errorf("%v", d)
-		}
-		if d := s.MustGQL(owner, query, object{"id": id}); !strings.Contains(platform.Member(t, d, "webhookDelivery.payload").(string), "Graz") {
-			t.Errorf("%v", d)
+		query := `query($id: ID!) { webhookDelivery(id: $id) { payload attemptLog { response } } }`
+		for _, member := range []string{"webhookDelivery.payload", "webhookDelivery.attemptLog.0.response"} {
+			if d := s.MustGQL(hooks, query, object{"id": id}); platform.Member(t, d, member) != "" {
+				t.Errorf("%s: %v", member, d)
+			}
+			if d := s.MustGQL(owner, query, object{"id": id}); !strings.Contains(platform.Member(t, d, member).(string), "Graz") {
+				t.Errorf("%s: %v", member, d)
+			}
 		}
 	})
 	t.Run("sent elsewhere", func(t *testing.T) {

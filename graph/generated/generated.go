@@ -3142,7 +3142,7 @@ type WebhookAttempt {
   error: String
   "What kind of failure that is, for programs; null when nothing went wrong, and for attempts from before it was kept."
   errorKind: WebhookErrorKind
-  "The first KiB of the answer."
+  "The first KiB of the answer; empty for an event of the audit log where the caller may not read that."
   response: String!
 }
 

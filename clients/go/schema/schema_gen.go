@@ -3618,7 +3618,7 @@ type WebhookAttempt struct {
 	Error *string `json:"error,omitzero"`
 	// What kind of failure that is, for programs; null when nothing went wrong, and for attempts from before it was kept.
 	ErrorKind *WebhookErrorKind `json:"errorKind,omitzero"`
-	// The first KiB of the answer.
+	// The first KiB of the answer; empty for an event of the audit log where the caller may not read that.
 	Response string `json:"response,omitzero"`
 }
 

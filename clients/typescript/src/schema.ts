@@ -3564,7 +3564,7 @@ export interface WebhookAttempt {
   error: string | null;
   /** What kind of failure that is, for programs; null when nothing went wrong, and for attempts from before it was kept. */
   errorKind: WebhookErrorKind | null;
-  /** The first KiB of the answer. */
+  /** The first KiB of the answer; empty for an event of the audit log where the caller may not read that. */
   response: string;
 }
 
