@@ -749,7 +749,7 @@ var examples = map[query]example{
 
 	// scimusers.go
 	qScimUser:             few(299, 299),
-	qScimUserByEmail:      few(299, "user299@x.example"),
+	qScimUsersByEmail:     few(299, "user299@x.example"),
 	qScimUserByExternal:   few(299, "e299"),
 	qScimUsers:            few(5, 0, 0, 20),
 	qScimUsersAmong:       few(299, "{299}"),

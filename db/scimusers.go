@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -33,9 +35,15 @@ const scimUserOf = `
 	LEFT JOIN LATERAL (SELECT * FROM scim_users WHERE customer_id = m.customer_id AND user_id = m.user_id OFFSET 0) x ON true `
 
 var (
-	qScimUser        = prepare(`WITH m AS (SELECT * FROM memberships WHERE customer_id = $1 AND user_id = $2)` + scimUserOf)
-	qScimUserByEmail = prepare(`
-		WITH m AS (SELECT * FROM memberships WHERE customer_id = $1 AND user_id = (SELECT id FROM users WHERE lower(email) = lower($2) AND erased_at IS NULL))` + scimUserOf)
+	qScimUser = prepare(`WITH m AS (SELECT * FROM memberships WHERE customer_id = $1 AND user_id = $2)` + scimUserOf)
+	// Of who has not accepted, the company goes on seeing the address that it has entered, also where the person has another one by now: that is found by its words.
+	qScimUsersByEmail = prepare(`
+		WITH words AS (
+			SELECT ('''' || NULLIF(array_to_string(tsvector_to_array(words_in(limb_of(lineage), $2)), ''' & '''), '') || '''')::tsquery AS query FROM customers WHERE id = $1),
+		m AS (SELECT * FROM memberships WHERE customer_id = $1 AND user_id IN (
+			SELECT id FROM users WHERE lower(email) = lower($2) AND erased_at IS NULL
+			UNION SELECT user_id FROM member_names n
+			WHERE words_in(n.limb_id, n.said) @@ (SELECT query FROM words) AND n.customer_id = $1 AND n.emailed = lower($2) COLLATE "C"))` + scimUserOf)
 	qScimUserByExternal = prepare(`
 		WITH m AS (SELECT * FROM memberships WHERE customer_id = $1 AND user_id = (SELECT user_id FROM scim_users WHERE customer_id = $1 AND external_id = $2))` + scimUserOf)
 	qScimUsers = prepare(`
@@ -60,11 +68,10 @@ func (s *Store) ScimUser(ctx context.Context, customerID, userID int64) (*ScimUs
 	return u, err
 }
 
-// ScimUserByEmail finds a member of a company by the address.
-func (s *Store) ScimUserByEmail(ctx context.Context, customerID int64, email string) (*ScimUser, error) {
-	u := &ScimUser{}
-	err := s.get(ctx, u, qScimUserByEmail, customerID, email)
-	return u, err
+// ScimUsersByEmail finds members of a company by an address: theirs, or the one that the company sees of them.
+func (s *Store) ScimUsersByEmail(ctx context.Context, customerID int64, email string) (rows []*ScimUser, err error) {
+	err = s.list(ctx, &rows, qScimUsersByEmail, customerID, email)
+	return slices.DeleteFunc(rows, func(u *ScimUser) bool { return !strings.EqualFold(u.Email, email) }), err
 }
 
 // ScimUserByExternal finds a member of a company by what the directory calls it.

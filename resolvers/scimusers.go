@@ -56,21 +56,18 @@ func (d *Directory) Users(ctx context.Context, after int64, skip, limit int) ([]
 	return d.Store.ScimUsers(ctx, d.token.CustomerID, after, skip, limit)
 }
 
-// Find gives the member of an address, or of what the directory calls it; none where there is none.
+// Find gives the members of an address, as the company sees it, or the one of what the directory calls it; none where there is none.
 func (d *Directory) Find(ctx context.Context, email, external string) ([]*db.ScimUser, error) {
 	if _, err := d.may(ctx, rule.Users); err != nil {
 		return nil, err
 	}
-	var u *db.ScimUser
-	var err error
 	switch {
 	case strings.ContainsRune(email+external, 0): // which no text of the database has
 		return nil, nil
 	case email != "":
-		u, err = d.Store.ScimUserByEmail(ctx, d.token.CustomerID, email)
-	default:
-		u, err = d.Store.ScimUserByExternal(ctx, d.token.CustomerID, external)
+		return d.Store.ScimUsersByEmail(ctx, d.token.CustomerID, email)
 	}
+	u, err := d.Store.ScimUserByExternal(ctx, d.token.CustomerID, external)
 	if errors.Is(err, db.ErrNoRows) {
 		return nil, nil
 	}
@@ -94,6 +91,14 @@ func (d *Directory) CreateUser(ctx context.Context, as DirectoryUser) (*db.ScimU
 	}
 	var made *db.ScimUser
 	err = d.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		// The address that the company sees of a member is that member's here, whoever has it by now.
+		taken, err := tx.ScimUsersByEmail(ctx, customer.ID, who.Email)
+		if err == nil && len(taken) > 0 {
+			err = problem.Conflicting("user_exists", "userName: belongs to a user of this company already")
+		}
+		if err != nil {
+			return err
+		}
 		user, err := d.invite(ctx, ch, customer, who)
 		if err != nil {
 			return err

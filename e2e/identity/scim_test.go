@@ -372,6 +372,38 @@ func TestScimLeavesOthersAlone(t *testing.T) {
 	d.refused(t, 400, "invalidValue", "DELETE", fmt.Sprint("/Users/", d.UserID("greta@alpine.example")), nil)
 }
 
+// TestScimFindsWhatItShows: who has another address by now, and has not accepted the company, is found by the one that it goes on seeing, and is not added a second time.
+func TestScimFindsWhatItShows(t *testing.T) {
+	t.Parallel()
+	d := newDirectory(t)
+	const old, now = "olivia@brightwater.example", "olivia.married@brightwater.example"
+	d.SetUp(old)
+	id := platform.Member(t, d.must(t, 201, "POST", "/Users", map[string]any{"userName": old}), "id")
+	d.SQL(`UPDATE users SET email = $2 WHERE email = $1`, old, now)
+	find := func(filter string) (ids []any) {
+		for _, each := range platform.Member(t, d.must(t, 200, "GET", "/Users?filter="+url.QueryEscape(filter), nil), "Resources").([]any) {
+			ids = append(ids, platform.Member(t, each, "id"))
+		}
+		return ids
+	}
+	for filter, want := range map[string][]any{
+		`userName eq "OLIVIA@brightwater.example"`: {id}, `emails.value eq "` + old + `"`: {id}, `userName sw "` + old + `"`: {id}, `userName eq "` + now + `"`: nil,
+		`userName eq "_@_"`: nil, `userName eq "'"`: nil, `userName eq "brightwater.example"`: nil,
+	} {
+		if got := find(filter); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", filter, got, want)
+		}
+	}
+	d.refused(t, 409, "uniqueness", "POST", "/Users", map[string]any{"userName": old})
+	d.SQL(`UPDATE memberships SET accepted_at = now() WHERE customer_id = $1 AND user_id = $2`, d.alpine, d.UserID(now))
+	if got := find(`userName eq "` + now + `"`); !slices.Equal(got, []any{id}) {
+		t.Errorf("who has accepted is found by the own address: %v", got)
+	}
+	if got := find(`userName eq "` + old + `"`); got != nil {
+		t.Errorf("and not by the former one: %v", got)
+	}
+}
+
 // TestScimTokensMayWhatTheirMakersMay: a token reaches its company alone, may no more than who has made it, then and now, and ends with them.
 func TestScimTokensMayWhatTheirMakersMay(t *testing.T) {
 	t.Parallel()
