@@ -35,9 +35,10 @@ var (
 		WHERE e.object_id = ANY (ARRAY(SELECT id FROM api_keys WHERE user_id = $1)) AND e.object_type = 'ApiKey'`)
 	qScrubActor = prepare(`
 		UPDATE audit_events e SET details = ` + scrubbed("e.details") + ` WHERE e.actor_user_id = $1 AND e.details ?| '{address,userAgent}'::text[]`)
-	// What was told of the user, or of what it has done, keeps its envelope.
+	// What was told of the user, or of what it has done, keeps its envelope. Receivers may have answered with what they were sent.
 	qScrubDeliveries = prepare(`
-		UPDATE webhook_deliveries d SET payload = convert_to(jsonb_set(told.envelope, '{data,details}', '{}')::text, 'UTF8')
+		UPDATE webhook_deliveries d SET payload = convert_to(jsonb_set(told.envelope, '{data,details}', '{}')::text, 'UTF8'),
+			log = (SELECT COALESCE(jsonb_agg(a.attempt - 'response' ORDER BY a.n), '[]') FROM jsonb_array_elements(d.log) WITH ORDINALITY a(attempt, n))
 		FROM (SELECT w.id, convert_from(w.payload, 'UTF8')::jsonb AS envelope FROM webhook_deliveries w
 			WHERE w.customer_id = ANY (ARRAY(SELECT customer_id FROM audit_events WHERE object_type = 'User' AND object_id = $1
 				UNION SELECT customer_id FROM audit_events WHERE actor_user_id = $1)) AND ` + ofAudit("w.type") + ` AND w.payload <> '' OFFSET 0) told
