@@ -48,7 +48,11 @@ func (q Query) ListDocuments(ctx context.Context, contextID globalid.ID, filter 
 	if err != nil {
 		return err
 	}
-	return q.listDocuments(ctx, c, filter, l, []db.Term{idTerm("contextId", row.ID)}, each)
+	read := whileSo(within(c.desk(), q.Store.FindDocuments), func(ctx context.Context) error {
+		_, err := q.aContext(ctx, c, contextID, "contextId")
+		return err
+	})
+	return listAll(ctx, q.Resolver, c, asked{list: db.Documents, filter: filter, also: []db.Term{idTerm("contextId", row.ID)}}, l, read, each)
 }
 
 // ListChunks gives each chunk of a document of the caller's contexts, in their order. One that is not ready has none.
@@ -61,7 +65,26 @@ func (q Query) ListChunks(ctx context.Context, documentID globalid.ID, l Listing
 	if err != nil {
 		return missing(err, "document", documentID.Int)
 	}
-	return listAll(ctx, q.Resolver, c, asked{list: db.Chunks}, l, within(q.Store, d.Chunks), each)
+	read := whileSo(within(q.Store, d.Chunks), func(ctx context.Context) error {
+		now, err := q.Store.Document(ctx, c.desk(), d.ID)
+		if err == nil && (now.Revision != d.Revision || now.Status != d.Status) {
+			return problem.New(problem.Unavailable, "the document was processed anew while its chunks were read: read them again")
+		}
+		return missing(err, "document", d.ID)
+	})
+	return listAll(ctx, q.Resolver, c, asked{list: db.Chunks}, l, read, each)
+}
+
+// whileSo reads pages of a list, and looks behind each whether what the list hangs from is as it was when it was begun: once that has gone, or is
+// another, an empty page would be taken for the end of the list.
+func whileSo[T any](read func(context.Context, db.Ask) ([]T, error), still func(context.Context) error) func(context.Context, db.Ask) ([]T, error) {
+	return func(ctx context.Context, a db.Ask) ([]T, error) {
+		rows, err := read(ctx, a)
+		if err == nil {
+			err = still(ctx)
+		}
+		return rows, err
+	}
 }
 
 // ListDeletedDocuments gives the documents of a context that can be brought back, the one that was deleted last first.
@@ -77,8 +100,8 @@ func (q Query) ListDeletedDocuments(ctx context.Context, contextID globalid.ID) 
 	return row.DeletedDocuments(ctx, q.Store)
 }
 
-func (r *Resolver) listDocuments(ctx context.Context, c *caller, filter *DocumentFilter, l Listing, also []db.Term, each func(*db.Document, paging.Cursor) error) error {
-	return listAll(ctx, r, c, asked{list: db.Documents, filter: filter, also: also}, l,
+func (r *Resolver) listDocuments(ctx context.Context, c *caller, filter *DocumentFilter, l Listing, each func(*db.Document, paging.Cursor) error) error {
+	return listAll(ctx, r, c, asked{list: db.Documents, filter: filter}, l,
 		within(c.desk(), r.Store.FindDocuments), each)
 }
 

@@ -250,7 +250,7 @@ func (q Query) ListAllDocuments(ctx context.Context, company *globalid.ID, filte
 	if err := q.ownDocuments(ctx, c, company); err != nil {
 		return err
 	}
-	return q.listDocuments(ctx, c, filter, l, nil, each)
+	return q.listDocuments(ctx, c, filter, l, each)
 }
 
 // ownDocuments refuses another company than that of the token's account.

@@ -1,7 +1,10 @@
 package contexts
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +83,48 @@ func TestLongAnswers(t *testing.T) {
 		})
 	}
 	s.MustGQL(token, `query($id: ID!) { context(id: $id) { documents { nodes { chunks(first: 200) { nodes { content } } } } } }`, map[string]any{"id": id})
+}
+
+// TestListsBreakOff: a list whose context or document becomes another while it is read is not told as one that is over.
+func TestListsBreakOff(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.Work(nil)
+	token := s.Assistant()
+	id := s.NewContext(token, "Handbook")
+	s.Upload(token, id, "bees.txt", []byte("Bees make honey."))
+	d := fmt.Sprintf("%.0f", s.Settle(token, id)[0]["id"])
+	s.SQL(`INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, sparse)
+		SELECT document_id, revision, i, repeat('x', 20000), 0, 1, sparse FROM chunks, generate_series(1, 1600) i WHERE document_id = $1`, d)
+	s.SQL(`INSERT INTO documents SELECT (jsonb_populate_record(d, jsonb_build_object('id', d.id + i, 'name_index', i, 'file_name', gen_random_uuid(), 'attributes', a.all))).*
+		FROM documents d, generate_series(1, 1600) i, (SELECT jsonb_object_agg('a' || n, repeat('x', 1000)) AS all FROM generate_series(1, 30) n) a WHERE d.id = $1`, d)
+	for _, c := range []struct{ path, change, mended string }{
+		{"/v1/documents/" + d + "/chunks", `UPDATE documents SET revision = revision + 1 WHERE id = $1`, `UPDATE documents SET revision = revision - 1 WHERE id = $1`},
+		{"/context/documents/" + fmt.Sprint(id), `UPDATE contexts SET removed_at = now() WHERE id = (SELECT context_id FROM documents WHERE id = $1)`, ""},
+	} {
+		if a := s.Must(200, "GET", c.path, token, nil); !json.Valid(a.Body) {
+			t.Errorf("%s: %.100s", c.path, a.Body)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.ReadFull(resp.Body, make([]byte, 4096))
+		s.SQL(c.change, d)
+		rest, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err == nil {
+			t.Errorf("%s ends after %d bytes with %q", c.path, len(rest), rest[max(0, len(rest)-20):])
+		}
+		if c.mended != "" {
+			s.SQL(c.mended, d)
+		}
+	}
 }
 
 // TestReprocess changes the chunking, and mends a failed document.
