@@ -20,7 +20,8 @@ const maxExternalID = 255
 type DirectoryUser struct {
 	Email, FirstName, LastName string
 	ExternalID                 *string
-	Active                     bool
+	// Active: nil leaves it as it is.
+	Active *bool
 }
 
 func (v *check) directoryUser(as DirectoryUser) db.Given {
@@ -151,7 +152,7 @@ func (d *Directory) EditUser(ctx context.Context, id int64, edit func(now *db.Sc
 
 // mayBecome checks what a directory says of a member, and gives it as it is written down.
 func (d *Directory) mayBecome(ctx context.Context, now *db.ScimUser, as DirectoryUser) (DirectoryUser, error) {
-	if as.Active != now.Active {
+	if or(as.Active, now.Active) != now.Active {
 		if _, err := d.may(ctx, rule.SetPermissionDisabled); err != nil {
 			return as, err
 		}
@@ -198,15 +199,21 @@ func (d *Directory) settle(ctx context.Context, ch *changes, id int64, as Direct
 		return nil, missing(err, "user", id)
 	}
 	next := *now
-	next.ExternalID, next.Active = as.ExternalID, as.Active
-	what := audit.None().Value("externalId", now.ExternalID, next.ExternalID).Value("active", now.Active, next.Active)
-	if what.Empty() {
-		return now, nil
-	}
-	if now.Active != next.Active {
+	next.ExternalID, next.Active = as.ExternalID, or(as.Active, now.Active)
+	off := as.Active != nil && !next.Active // also where it was so: somebody else may have given permissions since
+	if off || now.Active != next.Active {
 		if next.Disabled, err = d.switchPermissions(ctx, ch, now, next.Active); err != nil {
 			return nil, err
 		}
+	}
+	if off {
+		if err := ch.endSessionsIn(ctx, id, d.token.CustomerID); err != nil {
+			return nil, err
+		}
+	}
+	what := audit.None().Value("externalId", now.ExternalID, next.ExternalID).Value("active", now.Active, next.Active)
+	if what.Empty() && len(next.Disabled) == len(now.Disabled) {
+		return now, nil
 	}
 	if err := ch.tx.SetScimUser(ctx, d.token.CustomerID, &next); err != nil {
 		if db.Violates(err, db.ScimUsersExternal) {
@@ -214,28 +221,31 @@ func (d *Directory) settle(ctx context.Context, ch *changes, id int64, as Direct
 		}
 		return nil, err
 	}
-	if err := ch.audit(d.token.CustomerID, audit.UserProvisioned, &db.User{ID: id}, what); err != nil {
-		return nil, err
-	}
-	if !next.Active {
-		if err := ch.endSessionsIn(ctx, id, d.token.CustomerID); err != nil {
+	if !what.Empty() {
+		if err := ch.audit(d.token.CustomerID, audit.UserProvisioned, &db.User{ID: id}, what); err != nil {
 			return nil, err
 		}
 	}
 	return ch.tx.ScimUser(ctx, d.token.CustomerID, id)
 }
 
-// switchPermissions disables the permissions of a member in the company, whose accounts are held, and gives them; or it enables those again
-// that were disabled so.
+// switchPermissions disables the permissions of a member in the company, whose accounts are held, and gives all that are disabled so; or it
+// enables those again.
 func (d *Directory) switchPermissions(ctx context.Context, ch *changes, u *db.ScimUser, on bool) (disabled []int64, err error) {
 	permissions, err := ch.tx.PermissionsIn(ctx, u.ID, d.token.CustomerID)
 	if err != nil {
 		return nil, err
 	}
 	ch.callers = append(ch.callers, u.ID)
+	if !on {
+		disabled = slices.Clone(u.Disabled)
+	}
 	for _, p := range permissions {
 		if on != p.Disabled || on && !slices.Contains(u.Disabled, p.ID) {
 			continue
+		}
+		if _, err := d.may(ctx, rule.SetPermissionDisabled); err != nil {
+			return nil, err
 		}
 		if err := ch.caller.mayDealWithOwners(p.RoleOwner); err != nil {
 			return nil, err
@@ -248,7 +258,7 @@ func (d *Directory) switchPermissions(ctx context.Context, ch *changes, u *db.Sc
 		if err := ch.audit(p.CustomerID, audit.PermissionToggled, p, audit.Between(p, &next)); err != nil {
 			return nil, err
 		}
-		if !on {
+		if !on && !slices.Contains(disabled, p.ID) {
 			disabled = append(disabled, p.ID)
 		}
 	}

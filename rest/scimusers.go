@@ -145,7 +145,7 @@ func scimCreateUser(r *scimRequest) (*scimAnswer, error) {
 	if err := r.read(&in); err != nil {
 		return nil, err
 	}
-	as, err := directoryUser(in, &db.ScimUser{Active: true})
+	as, err := directoryUser(in, &db.ScimUser{})
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +179,7 @@ func scimPatchUser(r *scimRequest) (*scimAnswer, error) {
 	}
 	u, err := r.dir.EditUser(r.ctx, id, func(now *db.ScimUser) (resolvers.DirectoryUser, error) {
 		of := r.user(now)
+		delete(of, "active") // what the patch does not say stays as it is
 		if err := scim.Patch(of, patch); err != nil {
 			return resolvers.DirectoryUser{}, err
 		}
@@ -212,18 +213,29 @@ func scimDeleteUser(r *scimRequest) (*scimAnswer, error) {
 
 // directoryUser reads what a directory says of a person. Names and active stay as they are now where they are left out.
 func directoryUser(in scim.Resource, now *db.ScimUser) (resolvers.DirectoryUser, error) {
-	as := resolvers.DirectoryUser{Email: scimText(in, "userName"), Active: now.Active}
+	as := resolvers.DirectoryUser{Email: scimText(in, "userName")}
+	if name := scimValue(in, "name"); name != nil {
+		if _, ok := name.(scim.Resource); !ok {
+			return as, problem.Bad("name must have givenName and familyName").With("invalidValue")
+		}
+	}
 	as.FirstName, as.LastName = scimNames(in, now)
-	if id := scimText(in, "externalId"); id != "" {
-		as.ExternalID = &id
+	switch id := scimValue(in, "externalId").(type) {
+	case nil:
+	case string:
+		if id != "" {
+			as.ExternalID = &id
+		}
+	default:
+		return as, problem.Bad("externalId must be a text").With("invalidValue")
 	}
 	switch active := scimValue(in, "active").(type) {
 	case nil:
 	case bool:
-		as.Active = active
+		as.Active = &active
 	case string: // as some directories write it
-		as.Active = strings.EqualFold(active, "true")
-		if !as.Active && !strings.EqualFold(active, "false") {
+		on := strings.EqualFold(active, "true")
+		if as.Active = &on; !on && !strings.EqualFold(active, "false") {
 			return as, errActive
 		}
 	default:

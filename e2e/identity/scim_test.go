@@ -172,6 +172,28 @@ func TestScimUsers(t *testing.T) {
 		if !works(d.Platform, d.OpenSession(t, "mira@alpine.example", platform.NewPassword).Token) {
 			t.Error("the permissions are not given back")
 		}
+		// Somebody gives the permission to who is not active: the directory's word holds each time that it says so, and only then.
+		set := func(operation map[string]any) { d.must(t, 200, "PATCH", "/Users/"+mira, patchOf(operation)) }
+		off := map[string]any{"op": "replace", "path": "active", "value": false}
+		set(off)
+		var permission int64
+		d.Look(&permission, `SELECT p.id FROM permissions p JOIN accounts a ON a.id = p.account_id WHERE p.user_id = $1 AND a.customer_id = $2 ORDER BY p.id LIMIT 1`, d.UserID("mira@alpine.example"), d.alpine)
+		d.Must(204, "PATCH", fmt.Sprint("/permission/", permission), d.Root(), nil)
+		given := d.OpenSession(t, "mira@alpine.example", platform.NewPassword).Token
+		set(map[string]any{"op": "replace", "path": "name.givenName", "value": "Mirabel"})
+		if !works(d.Platform, given) {
+			t.Error("a name takes a permission away")
+		}
+		for range 2 {
+			set(off)
+		}
+		if works(d.Platform, given) || d.Number(`SELECT count(*) FROM permissions WHERE id = $1 AND disabled`, permission) != 1 {
+			t.Error("what the directory says again is not done")
+		}
+		set(map[string]any{"op": "replace", "path": "active", "value": true})
+		if d.Number(`SELECT count(*) FROM permissions WHERE id = $1 AND NOT disabled`, permission) != 1 {
+			t.Error("the permission is not given back the second time")
+		}
 		d.refused(t, 400, "invalidValue", "PATCH", "/Users/"+strconv.FormatInt(d.UserID("greta@alpine.example"), 10), patchOf(map[string]any{"op": "replace", "path": "active", "value": false})) // the last owner
 	})
 	t.Run("refused", func(t *testing.T) {
@@ -182,6 +204,9 @@ func TestScimUsers(t *testing.T) {
 		d.refused(t, 400, "invalidValue", "POST", "/Users", map[string]any{})
 		d.refused(t, 400, "invalidValue", "POST", "/Users", map[string]any{"userName": "n@alpine.example", "active": 1})
 		d.refused(t, 400, "mutability", "PUT", at, user("other@alpine.example"))
+		d.refused(t, 400, "invalidValue", "POST", "/Users", map[string]any{"userName": "n@alpine.example", "externalId": 42})
+		d.refused(t, 400, "invalidValue", "PATCH", at, patchOf(map[string]any{"op": "replace", "path": "externalId", "value": 42}))
+		d.refused(t, 400, "invalidValue", "PATCH", at, patchOf(map[string]any{"op": "replace", "path": "name", "value": "Babs Jonas"}))
 		d.refused(t, 400, "invalidValue", "PUT", at, map[string]any{"userName": "babs@alpine.example", "externalId": "a\u0000b"})
 		d.refused(t, 400, "invalidSyntax", "POST", "/Users", `{"userName": "n@alpine.example"} {}`)
 		d.refused(t, 400, "invalidFilter", "GET", "/Users?filter="+url.QueryEscape(strings.Repeat("id pr or ", 40)+"id pr"), nil)
