@@ -134,6 +134,17 @@ func TestCell(t *testing.T) {
 		t.Errorf("the home has %d standbys, %d bytes behind, as it has a cell", at.Standbys, at.Behind)
 	}
 	devtest.Eventually(t, "the pulse has arrived", func() bool { return devtest.Must[int64](t)(s.Pulse(ctx)) >= said.Pulse })
+	// However lately the pulse was counted, what was done before it is asked for has come with it.
+	for i := range 20 {
+		name := fmt.Sprint("Passed on ", i)
+		r.do(r.home, fmt.Sprintf(`UPDATE customers SET name = '%s' WHERE id = 24`, name))
+		done := devtest.Must[int64](t)(home.Count(ctx))
+		for devtest.Must[int64](t)(s.Pulse(ctx)) < done {
+		}
+		if n := r.number(r.cell, fmt.Sprintf(`SELECT count(*) FROM customers WHERE id = 24 AND name = '%s'`, name)); n != 1 {
+			t.Fatalf("change %d has not come", i)
+		}
+	}
 	if n := r.number(r.home, fmt.Sprintf(`SELECT count(*) FROM cells WHERE region_id = 7 AND schema_version = %d AND seen_at IS NOT NULL`, schemaVersion())); n != 1 {
 		t.Error("the home does not know the cell's schema")
 	}

@@ -28,6 +28,7 @@ var (
 
 	qEraseHeldSecrets    = prepare(`DELETE FROM secrets WHERE customer_id = ANY ($1::bigint[])`)
 	qEraseRemovedSecrets = prepare(`DELETE FROM removed_secrets WHERE customer_id = ANY ($1::bigint[])`)
+	qEraseExports        = prepare(`DELETE FROM customer_exports WHERE customer_id = ANY ($1::bigint[])`)
 	qEraseNotices        = prepare(`DELETE FROM limit_notices WHERE customer_id = ANY ($1::bigint[])`)
 	qEraseHolds          = prepare(`DELETE FROM delivery_holds WHERE customer_id = ANY ($1::bigint[])`)
 	qEraseCounts         = prepare(`DELETE FROM usage_counts WHERE customer_id = ANY ($1::bigint[])`)
@@ -83,7 +84,7 @@ func (s *Store) eraseHeld(ctx context.Context, companies []int64) (more bool, er
 			return true, err
 		}
 	}
-	for _, q := range []query{qEraseHeldSecrets, qEraseRemovedSecrets, qEraseNotices, qEraseHolds} {
+	for _, q := range []query{qEraseHeldSecrets, qEraseRemovedSecrets, qEraseExports, qEraseNotices, qEraseHolds} {
 		if _, err := s.exec(ctx, q, companies); err != nil {
 			return false, err
 		}

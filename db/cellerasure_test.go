@@ -33,11 +33,12 @@ func TestErasureInCells(t *testing.T) {
 	r.do(r.cell, `INSERT INTO secrets (customer_id, name, value) VALUES (24, 'KEY', ''), (9, 'KEY', '')`,
 		`INSERT INTO webhook_destinations (customer_id, url, secret) SELECT id, 'https://x.example', '' FROM customers WHERE id IN (9, 24)`,
 		`INSERT INTO contexts (account_id, user_id, name, description, caption, embedding_model) SELECT id, 8, 'Context', '', '', '' FROM accounts WHERE customer_id IN (9, 24)`,
+		`INSERT INTO customer_exports (customer_id, asked_by, rights, status) VALUES (24, 8, '{}', 'READY')`,
 		`INSERT INTO audit_events (customer_id, action, object_type, object_id) VALUES (24, 'context.created', 'Context', 1)`)
 	holds := func() (tables []string) {
 		for table, text := range map[string]string{
 			"secrets": `customer_id = 24`, "webhook_destinations": `customer_id = 24`, "contexts": `account_id IN (SELECT id FROM accounts WHERE customer_id = 24)`,
-			"audit_events": `customer_id = 24`, "usage_counts": `customer_id = 24`,
+			"audit_events": `customer_id = 24`, "usage_counts": `customer_id = 24`, "customer_exports": `customer_id = 24`,
 		} {
 			if r.number(r.cell, fmt.Sprintf(`SELECT count(*) FROM %s WHERE %s`, table, text)) > 0 {
 				tables = append(tables, table)
@@ -45,7 +46,7 @@ func TestErasureInCells(t *testing.T) {
 		}
 		return tables
 	}
-	if n := len(holds()); n != 5 {
+	if n := len(holds()); n != 6 {
 		t.Fatalf("the cell has rows in %d tables", n)
 	}
 
@@ -68,6 +69,9 @@ func TestErasureInCells(t *testing.T) {
 	}
 	if tables := holds(); len(tables) > 0 {
 		t.Errorf("the cell has rows of the company in %v", tables)
+	}
+	if n := r.number(r.cell, `SELECT count(*) FROM blob_deletions WHERE key LIKE '%exports/%'`); n != 1 {
+		t.Errorf("%d archives of the company are to go", n)
 	}
 	if n := r.number(r.cell, `SELECT count(*) FROM secrets WHERE customer_id = 9`); n != 1 {
 		t.Error("the cell has erased what another company has")

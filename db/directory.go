@@ -101,7 +101,7 @@ func (m *Migrator) let(ctx context.Context, role string) error {
 	}
 	texts := []string{
 		`GRANT USAGE ON SCHEMA public TO ` + role, `GRANT SELECT ON goose_db_version TO ` + role,
-		`GRANT EXECUTE ON FUNCTION ask_home(bigint, bigint), take_use_marks(text[], bigint[], timestamptz[]), erased_in_cell(bigint, bigint),
+		`GRANT EXECUTE ON FUNCTION ask_home(bigint, bigint), count_home(), take_use_marks(text[], bigint[], timestamptz[]), erased_in_cell(bigint, bigint),
 			exchange_counts(bigint, bigint[], bigint[], text[], date[], bigint[]), spanning_behind(bigint, integer), exchange_minutes(bigint, text[], bigint[], integer) TO ` + role,
 	}
 	for _, table := range tablesIn(directory) {

@@ -46,6 +46,14 @@ func (h *Home) Ask(ctx context.Context, schema int64) (a Answer, err error) {
 	return a, err
 }
 
+// Count has the home count its pulse now: a replica that is as far has all that was committed there before.
+func (h *Home) Count(ctx context.Context) (pulse int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, homeWait)
+	defer cancel()
+	err = translate(ctx, getInto(ctx, h.pool, &pulse, `SELECT count_home()`))
+	return pulse, err
+}
+
 // Take tells the home what was used.
 func (h *Home) Take(ctx context.Context, marks []UseMark) error {
 	ctx, cancel := context.WithTimeout(ctx, homeWait)

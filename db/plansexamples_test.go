@@ -147,6 +147,7 @@ var examples = map[query]example{
 	qCompaniesBelow:      few(299, "{}", 100),
 	qEraseHeldSecrets:    few("{299}"),
 	qEraseRemovedSecrets: few("{299}"),
+	qEraseExports:        few("{299}"),
 	qEraseNotices:        few("{299}"),
 	qEraseHolds:          few("{299}"),
 	qEraseCounts:         few("{299}"),

@@ -150,14 +150,10 @@ func (w *homeWatch) look(ctx context.Context) error {
 func (w *homeWatch) follow(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	schema, err := w.store.SchemaVersion(ctx)
-	if err != nil {
-		return
-	}
-	answer, err := w.home.Ask(ctx, schema)
+	done, err := w.home.Count(ctx)
 	for err == nil {
 		there, failed := w.store.Pulse(ctx)
-		if err = failed; err != nil || there >= answer.Pulse {
+		if err = failed; err != nil || there >= done {
 			return
 		}
 		select {
