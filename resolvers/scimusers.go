@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
+	"canopy/internal/quota"
 	"canopy/internal/rule"
 )
 
@@ -49,10 +51,16 @@ func (d *Directory) UserCount(ctx context.Context) (int, error) {
 	return d.Store.ScimUserCount(ctx, d.token.CustomerID)
 }
 
-// Users gives members of the company by id: of those behind after the ones behind the first few.
+// Users gives members of the company by id: of those behind after the ones behind the first few. Whoever goes on behind some, to look through
+// all of them, has asked for as many requests more.
 func (d *Directory) Users(ctx context.Context, after int64, skip, limit int) ([]*db.ScimUser, error) {
 	if _, err := d.may(ctx, rule.Users); err != nil {
 		return nil, err
+	}
+	if after > 0 {
+		if _, err := d.Rates.Spend(ctx, access.PrincipalOf(ctx), quota.RequestsPerMinute, 1, d.RequestsPerMinute); err != nil {
+			return nil, err
+		}
 	}
 	return d.Store.ScimUsers(ctx, d.token.CustomerID, after, skip, limit)
 }

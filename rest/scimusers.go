@@ -2,13 +2,16 @@ package rest
 
 import (
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/internal/scim"
+	"canopy/internal/share"
 	"canopy/resolvers"
 )
 
@@ -108,6 +111,9 @@ func (r *scimRequest) allUsers(skip, count int) (*scimAnswer, error) {
 	return r.list(mapped(rows, r.user), skip, n), err
 }
 
+// scans are the places in which users are looked through for filters, by turns of branches: each keeps a processor busy for as long as it takes.
+var scans = share.NewGate[int64](max(2, runtime.GOMAXPROCS(0)))
+
 // scanned looks through the company's users, of which there may be so many.
 func (r *scimRequest) scanned(f scim.Filter, skip, count int) (*scimAnswer, error) {
 	n, err := r.dir.UserCount(r.ctx)
@@ -117,6 +123,11 @@ func (r *scimRequest) scanned(f scim.Filter, skip, count int) (*scimAnswer, erro
 	if err != nil {
 		return nil, err
 	}
+	branch := access.BranchOf(r.ctx)
+	if err := scans.Enter(r.ctx, branch); err != nil {
+		return nil, err
+	}
+	defer scans.Leave(branch)
 	var fit []scim.Resource
 	total, after := 0, int64(0)
 	for {

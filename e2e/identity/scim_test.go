@@ -595,3 +595,25 @@ func TestScimManyGroups(t *testing.T) {
 	d.refused(t, 400, "tooMany", "GET", "/Groups", nil)
 	d.must(t, 200, "GET", "/Groups/"+platform.Member(t, found, "Resources.0.id").(string), nil)
 }
+
+// TestScimFiltersCount: a filter that looks through the users counts as a request for each 500 of them.
+func TestScimFiltersCount(t *testing.T) {
+	t.Parallel()
+	d := newDirectory(t)
+	d.App.Resolver.RequestsPerMinute = 20
+	d.SQL(`WITH u AS (INSERT INTO users (email, first_name, last_name) SELECT 'many' || n || '@alpine.example', 'M', 'N' FROM generate_series(1, 5000) n RETURNING id, email)
+		INSERT INTO memberships (customer_id, user_id, added, email, first_name, last_name) SELECT $1, id, true, email, 'M', 'N' FROM u`, d.alpine)
+	find := func(filter string) int {
+		return d.ask("GET", "/Users?filter="+url.QueryEscape(filter), nil).Status
+	}
+	if got := find(`name.familyName eq "nobody"`); got != http.StatusOK {
+		t.Fatalf("the first one: %d", got)
+	}
+	refused := false
+	for range 4 { // as a minute of the clock may end between two
+		refused = refused || find(`name.familyName eq "nobody"`) == http.StatusTooManyRequests
+	}
+	if !refused {
+		t.Error("five of eleven requests each, in two minutes at most, are none too many")
+	}
+}
