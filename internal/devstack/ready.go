@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/lib/pq"
 )
@@ -14,6 +15,9 @@ const (
 	unknownDatabase      = "3D000"
 	invalidAuthorization = "28"
 )
+
+// noSocket is what the server says of a port that somebody else has, if only for a moment, as whoever looks for a free one.
+const noSocket = "could not create any TCP/IP sockets"
 
 // ready waits until the server answers queries on the superuser's database.
 func (p *Postgres) ready(ctx context.Context) error {
@@ -26,7 +30,7 @@ func (p *Postgres) ready(ctx context.Context) error {
 		return last == nil || refused(last)
 	})
 	switch {
-	case !p.proc.running() && !portFree(p.port):
+	case !p.proc.running() && (!portFree(p.port) || strings.Contains(tail(p.logPath()), noSocket)):
 		return errPortTaken
 	case !p.proc.running():
 		return fmt.Errorf("PostgreSQL did not start: %s (log: %s)", tail(p.logPath()), p.logPath())
