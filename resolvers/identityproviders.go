@@ -24,18 +24,18 @@ const (
 	maxDomains   = 50
 )
 
-// mayAdmit: whoever says how people sign in can sign in as any of them, so it takes an owner with all rights, and no API key that is bound to
-// less, by its rights, its end or its networks.
+// mayAdmit: whoever says how people sign in can sign in as any of them, so it takes an owner, and no API key that is bound to less than its
+// owner has, by its rights, its end or its networks.
 func (c *caller) mayAdmit(ctx context.Context, s *db.Store) error {
 	if !c.Owner {
 		return problem.Denied("only an owner may change how people sign in to a company")
 	}
-	if err := c.mayGive(access.AllFeatures); err != nil || c.KeyID == 0 {
-		return err
+	if c.KeyID == 0 {
+		return nil
 	}
 	own, err := s.APIKeyOf(ctx, c.KeyID)
-	if err == nil && (own.ExpiresAt != nil || own.AllowedAddresses != nil) {
-		err = problem.Denied("an API key that ends, or works from some networks only, can't change how people sign in").With(beyondOwnRights)
+	if err == nil && (own.ExpiresAt != nil || own.AllowedAddresses != nil || own.Rights(access.AllFeatures) != access.AllFeatures) {
+		err = problem.Denied("an API key that has fewer rights than its owner, ends, or works from some networks only can't change how people sign in").With(beyondOwnRights)
 	}
 	return err
 }
