@@ -92,23 +92,13 @@ func New(o Options) (*Cells, error) {
 	return c, nil
 }
 
+// dial connects to a cell, which has to take what is sent to it: net/http bounds the wait for an answer alone, which begins when all is sent.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return pressed{conn}, nil
-}
-
-// pressed is a connection whose other end has to take what is sent to it: net/http bounds the wait for an answer alone, which begins when all is sent.
-type pressed struct{ net.Conn }
-
-// Write implements io.Writer.
-func (c pressed) Write(piece []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(answerTimeout)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Write(piece)
+	return web.PacedConn{Conn: conn}, nil
 }
 
 // self is how the others call this cell.

@@ -100,7 +100,7 @@ func (e *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if e.status == 0 {
 		e.status = http.StatusSwitchingProtocols
 	}
-	return pacedConn{conn}, buf, nil
+	return PacedConn{Conn: conn}, buf, nil
 }
 
 // Unwrap lets http.ResponseController reach the deadlines of the connection.

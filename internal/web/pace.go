@@ -24,10 +24,11 @@ func (e *exchange) hurry(n int) {
 	_ = http.NewResponseController(e.ResponseWriter).SetWriteDeadline(deadline(n)) // not supported: there is no connection
 }
 
-// pacedConn is a connection that was handed over, with the same deadlines.
-type pacedConn struct{ net.Conn }
+// PacedConn is a connection that was handed over, or one to somebody else, with the same deadlines.
+type PacedConn struct{ net.Conn }
 
-func (c pacedConn) Write(p []byte) (int, error) {
+// Write implements io.Writer.
+func (c PacedConn) Write(p []byte) (int, error) {
 	if err := c.SetWriteDeadline(deadline(len(p))); err != nil {
 		return 0, err
 	}

@@ -61,7 +61,7 @@ func (c *deafConn) Write(p []byte) (int, error)        { return len(p), nil }
 
 func TestHijackedConnectionsAreTimedToo(t *testing.T) {
 	c := &deafConn{}
-	if _, err := (pacedConn{c}).Write(make([]byte, 2*slowest)); err != nil || c.until < patience-10*time.Second || c.until > patience+3*time.Second {
+	if _, err := (PacedConn{Conn: c}).Write(make([]byte, 2*slowest)); err != nil || c.until < patience-10*time.Second || c.until > patience+3*time.Second {
 		t.Errorf("%v %v", err, c.until)
 	}
 }
