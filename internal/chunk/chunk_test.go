@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -14,6 +15,15 @@ import (
 
 // split gives all chunks of a text at once; none for a text of white space alone.
 func split(text string, marks []Mark, opts Options) ([]Chunk, error) {
+	chunks, err := pieces(strings.NewReader(text), marks, opts, step)
+	if !slices.ContainsFunc(chunks, func(c Chunk) bool { return !c.Blank() }) {
+		return nil, err
+	}
+	return chunks, err
+}
+
+// pieces gives all chunks of a text that is read in steps of some bytes.
+func pieces(text io.Reader, marks []Mark, opts Options, step int) (chunks []Chunk, err error) {
 	each := func(yield func(Mark, error) bool) {
 		for _, m := range marks {
 			if !yield(m, nil) {
@@ -21,16 +31,11 @@ func split(text string, marks []Mark, opts Options) ([]Chunk, error) {
 			}
 		}
 	}
-	var chunks []Chunk
-	blank := true
-	for c, err := range All(strings.NewReader(text), each, opts) {
+	for c, err := range all(text, each, opts, step) {
 		if err != nil {
 			return nil, err
 		}
-		chunks, blank = append(chunks, c), blank && c.Blank()
-	}
-	if blank {
-		return nil, nil
+		chunks = append(chunks, c)
 	}
 	return chunks, nil
 }

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"errors"
+	"io"
 	"reflect"
 	"runtime"
 	"strings"
@@ -21,28 +22,32 @@ func TestPiecewiseIsTheSame(t *testing.T) {
 			Overlap: rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(t, "overlap"),
 			Header:  rapid.SampledFrom([]string{"", "id,name", strings.Repeat("column,", 80)}).Draw(t, "header"),
 		}
-		marks := marksOf(t, text)
-		each := func(yield func(Mark, error) bool) {
-			for _, m := range marks {
-				if !yield(m, nil) {
-					return
-				}
-			}
-		}
-		cut := func(step int) (list []Chunk) {
-			for c, err := range all(iotest.HalfReader(strings.NewReader(text)), each, opts, step) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				list = append(list, c)
-			}
-			return list
-		}
-		whole, parts := cut(len(text)+1), cut(rapid.IntRange(1, 5000).Draw(t, "step"))
-		if !reflect.DeepEqual(whole, parts) {
-			t.Fatalf("%d chunks of the whole, %d of its parts", len(whole), len(parts))
-		}
+		samePiecewise(t, text, marksOf(t, text), opts, rapid.IntRange(1, 5000).Draw(t, "step"))
 	})
+}
+
+// TestPiecewiseWithLongTokens: an overlap may begin within a token that is longer than what is kept of the text.
+func TestPiecewiseWithLongTokens(t *testing.T) {
+	text := strings.Repeat(strings.Repeat(" ", 200)+"word x", 200)
+	for _, overlap := range []float64{0.2, 1} {
+		samePiecewise(t, text, nil, Options{Size: MinSize, Overlap: overlap}, 1)
+	}
+}
+
+// samePiecewise fails unless a text has the same chunks where it is read in steps of some bytes.
+func samePiecewise(t rapid.TB, text string, marks []Mark, opts Options, step int) {
+	half := func() io.Reader { return iotest.HalfReader(strings.NewReader(text)) }
+	whole, err := pieces(half(), marks, opts, len(text)+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := pieces(half(), marks, opts, step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(whole, parts) {
+		t.Fatalf("%d chunks of the whole, %d of its parts", len(whole), len(parts))
+	}
 }
 
 func TestFaultsOfTheSource(t *testing.T) {

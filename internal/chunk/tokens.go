@@ -127,7 +127,7 @@ func (w *window) back(end, n int) int {
 	if i <= 0 {
 		return 0
 	}
-	p := w.ends[i-1]
+	p := max(0, w.ends[i-1]) // a token may have ended in what has been let go of
 	for p < end && !utf8.RuneStart(w.text[p]) {
 		p++
 	}
