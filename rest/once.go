@@ -20,9 +20,10 @@ var keyParameter = &huma.Param{
 	Schema:      &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(255), Pattern: "^[!-~]+$"},
 }
 
-// takesKey tells whether an operation takes an idempotency key: what changes something, and has a caller.
+// takesKey tells whether an operation takes an idempotency key: what changes something, and has a caller. Of a POST that only reads no answer is
+// kept: it would go on telling what its caller can't read any more.
 func takesKey(method string, need *rule.Rule) bool {
-	return need != nil && (method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch)
+	return need != nil && need.Changes() && (method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch)
 }
 
 // once has a request with an idempotency key done once: its answer is kept, and given again. Who has access to no application, as

@@ -50,6 +50,27 @@ func TestPrivateContexts(t *testing.T) {
 			t.Errorf("%s sees the shared context: %v", name, got)
 		}
 	}
+	// What only reads is asked anew under a key, and does not tell what is private by now.
+	t.Run("under a key", func(t *testing.T) {
+		share := fmt.Sprintf("/context/share/%d", id)
+		defer w.Must(204, "PUT", share, author, map[string]any{"shareState": 1})
+		for path, body := range map[string]string{
+			fmt.Sprintf("/context/relevant-docs/%d", id): `{"prompt": "bees"}`,
+			fmt.Sprintf("/context/answer/%d", id):        `{"prompt": "bees"}`,
+			"/v1/contexts/search":                        fmt.Sprintf(`{"contextIds": [%d], "prompt": "bees"}`, id),
+		} {
+			for state, want := range []int{404, 200, 404} {
+				w.Must(204, "PUT", share, author, map[string]any{"shareState": state % 2})
+				a := w.Send(platform.Keyed(t, "POST", w.URL+path, viewer, "the-same", body))
+				if a.Status != want || a.Header.Get("Idempotency-Replayed") != "" {
+					t.Errorf("%s, shared %d: %d %v", path, state%2, a.Status, a.Header)
+				}
+			}
+		}
+		if n := w.Number(`SELECT count(*) FROM idempotency_keys WHERE id LIKE '%the-same'`); n != 0 {
+			t.Errorf("%d answers are kept", n)
+		}
+	})
 	t.Run("edges", func(t *testing.T) {
 		const query = `{ customer { contexts { nodes { name } } children { nodes { contexts { totalCount } } }
 			accounts { nodes { application { code } contexts { nodes { name } } } } } }`

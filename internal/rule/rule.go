@@ -32,6 +32,9 @@ func (r *Rule) only(app access.App) *Rule {
 // All lists the declared rules, in the order of the schema.
 func All() []*Rule { return slices.Clone(all) }
 
+// Changes tells whether the field is one that changes something, and does not only read.
+func (r *Rule) Changes() bool { return strings.HasPrefix(r.Field, "Mutation.") }
+
 // OfData tells whether the field is about what companies have, which lives in the cell of their region, and not about who they are.
 func (r *Rule) OfData() bool {
 	const rights = access.ContextRead | access.ContextWrite | access.AgentRead | access.AgentWrite | access.AgentRun | access.WebhookRead | access.WebhookWrite

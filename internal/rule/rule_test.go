@@ -34,6 +34,11 @@ func TestDeclaredRules(t *testing.T) {
 	if Of("Query.nothing") != nil {
 		t.Error("there is a rule of nothing")
 	}
+	for r, want := range map[*Rule]bool{SearchContext: false, DiagramCheck: false, AskContext: false, CustomerPath: false, StartRun: true} {
+		if r.Changes() != want {
+			t.Errorf("%s changes: %v", r.Field, r.Changes())
+		}
+	}
 	if Identity.Field != Me.Field || !slices.Equal(Identity.Apps, []access.App{access.Tenant}) {
 		t.Errorf("%+v", Identity)
 	}
