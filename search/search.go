@@ -123,6 +123,8 @@ func (e *Engine) find(ctx context.Context, row *db.Context, q Query, read readin
 type sought struct {
 	text    string
 	vectors map[string][]float32
+	// asked is the text as the words of several contexts weigh it together, by their ids; nil where one context is searched.
+	asked map[int64]*vector.Asked
 }
 
 // fit bounds a filter to the documents whose attributes fit a predicate: which documents count is known before any is ranked.
@@ -184,12 +186,16 @@ func (e *Engine) rankWords(ctx context.Context, row *db.Context, p *sought, f ve
 
 // byWords searches the index of a context's words.
 func (e *Engine) byWords(ctx context.Context, row *db.Context, p *sought, search func(*vector.Asked) []vector.Hit) (hits []vector.Hit, asked *vector.Asked, err error) {
-	x, err := e.wordsFor(ctx, row, p.text)
-	if err != nil {
-		return nil, nil, err
+	var x *vector.Sparse
+	if asked = p.asked[row.ID]; asked == nil {
+		if x, err = e.wordsFor(ctx, row, p.text); err != nil {
+			return nil, nil, err
+		}
 	}
 	hits, err = scan(ctx, e, func() ([]vector.Hit, error) {
-		asked = x.AskText(p.text)
+		if asked == nil {
+			asked = x.AskText(p.text)
+		}
 		return search(asked), nil
 	})
 	return hits, asked, err

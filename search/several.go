@@ -23,6 +23,9 @@ func (e *Engine) FindAmong(ctx context.Context, rows []*db.Context, q Query) ([]
 	if err := s.prepare(ctx, q); err != nil {
 		return nil, err
 	}
+	if err := s.weigh(ctx); err != nil {
+		return nil, err
+	}
 	rank := s.apart
 	if s.mode == Hybrid && slices.ContainsFunc(rows, func(row *db.Context) bool { return !embedded(row.EmbeddingModel) }) {
 		rank = s.together
@@ -95,6 +98,34 @@ func (s *several) prepare(ctx context.Context, q Query) (err error) {
 	}
 	for i := range s.filters {
 		s.filters[i].Documents = all.Documents
+	}
+	return nil
+}
+
+// weigh has words count the more the fewer chunks of all the contexts have them whose words are compared by the same model: by its own chunks alone, a
+// context in which a word is rare would come before one in which more of the question stands.
+func (s *several) weigh(ctx context.Context) error {
+	s.sought.asked = make(map[int64]*vector.Asked, len(s.rows))
+	ids, indexes := map[*lexical.Model][]int64{}, map[*lexical.Model][]*vector.Sparse{}
+	for _, row := range s.rows {
+		if s.mode == Semantic && !embedded(row.EmbeddingModel) {
+			continue // no words are compared
+		}
+		x, err := s.wordsFor(ctx, row, s.sought.text)
+		if err != nil {
+			return err
+		}
+		model := lexical.For(row.EmbeddingModel)
+		ids[model], indexes[model] = append(ids[model], row.ID), append(indexes[model], x)
+	}
+	for model, list := range indexes {
+		asked, err := scan(ctx, s.Engine, func() ([]*vector.Asked, error) { return vector.AskTexts(list, s.sought.text), nil })
+		if err != nil {
+			return err
+		}
+		for i, id := range ids[model] {
+			s.sought.asked[id] = asked[i]
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package contexts
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"canopy/e2e/platform"
@@ -63,4 +64,56 @@ func TestRelevance(t *testing.T) {
 	}
 	s.Must(400, "POST", "/v1/contexts/search", token, object{"contextIds": []int64{id}, "prompt": "x", "minRelevance": 2})
 	s.Refused(t, "BAD_REQUEST", token, fmt.Sprintf(`{ searchContexts(contextIds: [%d], prompt: "x", minRelevance: 2) { content } }`, id), nil)
+}
+
+// TestSeveralAreLikeOne: a search of several contexts finds what one of the same documents in one context does, in the same order and with the same
+// figures, however common a word is in each.
+func TestSeveralAreLikeOne(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.Work(nil)
+	token := s.Assistant()
+	bills, fines, all := s.NewContext(token, "Bills"), s.NewContext(token, "Fines"), s.NewContext(token, "All")
+	add := func(id int64, name, text string) {
+		s.Upload(token, id, name, []byte(text))
+		s.Upload(token, all, name, []byte(text))
+	}
+	for i := range 12 {
+		add(bills, fmt.Sprintf("bill %d.txt", i), fmt.Sprintf("invoice number%d about something%d ordinary", i, i))
+		add(fines, fmt.Sprintf("fine %d.txt", i), fmt.Sprintf("penalty report%d for item%d plain", i, i))
+	}
+	add(bills, "both.txt", "invoice penalty clause")
+	add(fines, "apples.txt", "invoice for apples")
+	for _, id := range []int64{bills, fines, all} {
+		s.Settle(token, id)
+	}
+	found := func(hits any) (list []string) {
+		for _, h := range hits.([]any) {
+			list = append(list, fmt.Sprintf("%.6f %.6f %v", platform.Member(t, h, "similarity"), platform.Member(t, h, "relevance"), platform.Member(t, h, "content")))
+		}
+		slices.Sort(list)
+		return list
+	}
+	for _, model := range []string{"", staticModel} {
+		if model != "" {
+			for _, id := range []int64{bills, fines, all} {
+				s.Must(200, "PUT", fmt.Sprintf("/v1/contexts/%d/settings", id), token, object{"embeddingModel": model})
+				s.Settle(token, id)
+			}
+		}
+		for _, mode := range []string{"SEMANTIC", "LEXICAL", "HYBRID"} {
+			for _, prompt := range []string{"invoice penalty", "invoice", "report3 of a penalty"} {
+				one := s.Must(200, "POST", fmt.Sprintf("/context/relevant-docs/%d", all), token, object{"prompt": prompt, "topN": 100, "mode": mode}).JSON(t)
+				several := s.Must(200, "POST", "/v1/contexts/search", token, object{"contextIds": []int64{bills, fines}, "prompt": prompt, "topN": 100, "mode": mode}).JSON(t)
+				graph := s.MustGQL(token, fmt.Sprintf(`{ v: searchContexts(contextIds: [%d, %d], prompt: %q, topN: 100, mode: %s) { similarity relevance content } }`, bills, fines, prompt, mode), nil)["v"]
+				want := found(one)
+				if got := found(several); len(want) == 0 || !slices.Equal(got, want) || !slices.Equal(found(graph), want) {
+					t.Errorf("%s %s, %q: %v, not %v", model, mode, prompt, got, want)
+				}
+				if prompt == "invoice penalty" && platform.Member(t, several, "0.content") != "invoice penalty clause" {
+					t.Errorf("%s %s: %v", model, mode, platform.Member(t, several, "0"))
+				}
+			}
+		}
+	}
 }

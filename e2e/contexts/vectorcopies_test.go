@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -407,6 +408,37 @@ func TestCopiesSilent(t *testing.T) {
 	}
 	if strings.Contains(s.Log.String(), "hunter2") {
 		t.Error("the log has the password")
+	}
+}
+
+// TestCopiesOfSeveral: the words of several contexts weigh what they do in one of all documents, wherever they are found.
+func TestCopiesOfSeveral(t *testing.T) {
+	t.Parallel()
+	c := startCopying(t)
+	c.Work(nil)
+	token := c.Assistant()
+	texts := []string{platform.Sentences(1, 300), platform.Sentences(2, 100)}
+	one, two, both := c.filled(token, "One", texts[0]), c.filled(token, "Two", texts[1]), c.filled(token, "Both", texts...)
+	c.follow()
+	e, rows := c.App.Resolver.Search, []*db.Context{c.row(one), c.row(two)}
+	top := 50
+	q := search.Query{Prompt: strings.Join(strings.Fields(texts[0])[:8], " "), Mode: search.Lexical, TopN: &top}
+	found := func(hits []*search.Hit) (list []string) {
+		for _, h := range hits {
+			list = append(list, fmt.Sprint(h.Similarity, h.Relevance, h.Content))
+		}
+		slices.Sort(list)
+		return list
+	}
+	want := found(devtest.Must[[]*search.Hit](t)(c.exact.Find(t.Context(), c.row(both), q)))
+	before := e.AnsweredWords()
+	far := found(devtest.Must[[]*search.Hit](t)(e.FindAmong(t.Context(), rows, q)))
+	if n := e.AnsweredWords() - before; n != 2 {
+		t.Errorf("the words of %d contexts have been found there", n)
+	}
+	near := found(devtest.Must[[]*search.Hit](t)(c.exact.FindAmong(t.Context(), rows, q)))
+	if len(want) == 0 || !slices.Equal(far, want) || !slices.Equal(near, want) {
+		t.Errorf("%d hits there, %d here, not %d: %.200v\n%.200v\n%.200v", len(far), len(near), len(want), far, near, want)
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"canopy/internal/models/lexical"
 )
 
-// Asked is a query as an index weighs it.
+// Asked is a query as an index weighs it, by itself or among others.
 type Asked struct {
 	x *Sparse
-	// components occur in the index and count there.
+	// components occur in what weighs them, and count there.
 	components []component
 	norm       float32 // the whole query's length
 	// weights are what its buckets weigh for Cover, whether they occur or not, and total is their sum.
@@ -52,32 +52,68 @@ func (w *weights) of(bucket uint32) float32 {
 const usual = 10
 
 // AskText is Ask for the text of a query. Cover then also knows its words, and leaves out those that only frame it.
-func (x *Sparse) AskText(text string) *Asked {
-	a := x.Ask(x.model.Embed(text))
+func (x *Sparse) AskText(text string) *Asked { return AskTexts([]*Sparse{x}, text)[0] }
+
+// AskTexts is AskText of several indexes of one model at once: each weighs the query as one index of the chunks of all would.
+func AskTexts(indexes []*Sparse, text string) []*Asked {
+	all, model := among(indexes), indexes[0].model
+	a := all.ask(model.Embed(text))
 	if subject := lexical.Subject(text); subject != text {
-		of := x.Ask(x.model.Embed(subject))
+		of := all.ask(model.Embed(subject))
 		a.weights, a.total = of.weights, of.total
 	}
-	a.words = x.model.Words(text)
-	return a
+	a.words = model.Words(text)
+	list := make([]*Asked, len(indexes))
+	for i, x := range indexes {
+		of := a
+		of.x = x
+		list[i] = &of
+	}
+	return list
 }
 
 // Ask weighs the components of a query by the inverse document frequency within this whole index.
 func (x *Sparse) Ask(query lexical.Vector) *Asked {
-	a := &Asked{x: x, components: make([]component, 0, len(query)), weights: newWeights(len(query))}
+	a := among{x}.ask(query)
+	a.x = x
+	return &a
+}
+
+// among are indexes of one model.
+type among []*Sparse
+
+// live is how many vectors they have.
+func (all among) live() (n int) {
+	for _, x := range all {
+		n += x.live
+	}
+	return n
+}
+
+// frequency is how many of their vectors have a bucket.
+func (all among) frequency(bucket uint32) (n int) {
+	for _, x := range all {
+		for i := range x.segments {
+			n += x.segments[i].liveCount(x.segments[i].lookup(bucket))
+		}
+	}
+	return n
+}
+
+// ask weighs the components of a query by the inverse document frequency within all of them.
+func (all among) ask(query lexical.Vector) Asked {
+	model, live := all[0].model, all.live()
+	a := Asked{components: make([]component, 0, len(query)), weights: newWeights(len(query))}
 	squares := 0.0
 	for _, q := range query {
-		df := 0
-		for i := range x.segments {
-			df += x.segments[i].liveCount(x.segments[i].lookup(q.Bucket))
-		}
-		factor := x.model.Factor(q.Bucket)
-		weight := q.Weight() * factor * lexical.IDF(x.live, df)
+		df := all.frequency(q.Bucket)
+		factor := model.Factor(q.Bucket)
+		weight := q.Weight() * factor * lexical.IDF(live, df)
 		squares += float64(weight) * float64(weight)
-		if df > 0 && x.model.Counts(q.Bucket, x.live, df) {
+		if df > 0 && model.Counts(q.Bucket, live, df) {
 			a.components = append(a.components, component{q.Bucket, weight * factor})
 		}
-		common := q.Weight() * factor * lexical.IDF(x.live+usual, df)
+		common := q.Weight() * factor * lexical.IDF(live+usual, df)
 		a.weights.set(q.Bucket, common)
 		a.total += common
 	}

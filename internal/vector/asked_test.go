@@ -2,6 +2,8 @@ package vector
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"canopy/internal/models/lexical"
@@ -66,6 +68,42 @@ func TestCoverOfFew(t *testing.T) {
 		b.Add(SparseRow{Chunk: 1, Document: 1, Vector: model.Embed(answer)})
 		if got := b.Build().Ask(model.Embed("How long does honey keep?")).Cover(answer); got < 0.4 {
 			t.Errorf("%s: %.2f", model.Name, got)
+		}
+	}
+}
+
+// TestAskedTogether: indexes that are asked together find, and tell of texts, what one index of all their chunks does, to the last bit; so does one of
+// which only what is asked for was read.
+func TestAskedTogether(t *testing.T) {
+	for _, model := range []*lexical.Model{lexical.One, lexical.Two} {
+		blocks := outlined(model, 12)
+		build := func(blocks []OutlinedBlock) *Sparse {
+			b := NewSparseBuilder(model, nil)
+			for _, of := range blocks {
+				if err := b.AddBlock(of.Document, of.Revision, of.Chunks, of.Start); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return b.Build()
+		}
+		without := NewSparseBuilder(model, build(blocks))
+		without.Remove(blocks[1].Document)
+		whole, few, none := without.Build(), NewSparseBuilder(model, build(blocks[:3])), NewSparseBuilder(model, nil).Build()
+		few.Remove(blocks[1].Document)
+		one, two := few.Build(), build(blocks[3:4])
+		z := rand.NewZipf(rand.New(rand.NewPCG(5, 6)), 1.1, 8, 50_000)
+		for range 30 {
+			text, f := zipfText(z, 8), Filter{Top: 40}
+			var got []Hit
+			for _, a := range AskTexts([]*Sparse{one, none, two, partly(t, outlineOf(t, model, nil, nil, blocks[4:]), blocks, text)}, text) {
+				got = append(got, a.Search(f)...)
+				if cover, want := a.Cover(text[:len(text)/2]), whole.AskText(text).Cover(text[:len(text)/2]); cover != want {
+					t.Fatalf("%s: %q is covered by %v, not %v", model.Name, text, cover, want)
+				}
+			}
+			if got, want := f.Best(got), whole.AskText(text).Search(f); len(want) == 0 || !slices.Equal(got, want) {
+				t.Fatalf("%s: %q finds %v, not %v", model.Name, text, got, want)
+			}
 		}
 	}
 }
