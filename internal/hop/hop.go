@@ -166,31 +166,35 @@ func (c *Cells) pulse(at *url.URL) *pulse {
 	return p
 }
 
-// address has a request go to another cell, signed. Its path and query stay as they are.
-func (c *Cells) address(r *http.Request, to problem.Place) error {
-	base, err := c.base(to)
-	if err != nil {
-		return err
-	}
+// tripper sends requests of a branch to one cell, and tells how long it took.
+type tripper struct {
+	*Cells
+	to problem.Place
+	// at is where the cell is reached.
+	at     *url.URL
+	branch int64
+}
+
+// way is that of requests of a branch to a cell.
+func (c *Cells) way(to problem.Place, branch int64) (t tripper, err error) {
+	t = tripper{Cells: c, to: to, branch: branch}
+	t.at, err = c.base(to)
+	return t, err
+}
+
+// address has a request go to the cell, signed. Its path and query stay as they are.
+func (t tripper) address(r *http.Request) {
 	ctx := r.Context()
 	r.Header.Del(header)
-	r.Header.Set(header, c.sign(r, to, web.ClientAddress(ctx), time.Now()))
+	r.Header.Set(header, t.sign(r, t.to, web.ClientAddress(ctx), time.Now()))
 	r.Header.Set("X-Request-Id", web.RequestID(ctx))
 	r.Header.Del("Expect")
 	telemetry.Inject(ctx, r.Header)
 	query := r.URL.RawQuery
-	if prefix := base.EscapedPath(); prefix != "" && prefix != "/" {
-		r.URL = base.JoinPath(r.URL.EscapedPath())
+	if prefix := t.at.EscapedPath(); prefix != "" && prefix != "/" {
+		r.URL = t.at.JoinPath(r.URL.EscapedPath())
 	}
-	r.URL.Scheme, r.URL.Host, r.URL.RawQuery, r.Host = base.Scheme, base.Host, query, ""
-	return nil
-}
-
-// tripper sends requests of a branch to one cell, and tells how long it took.
-type tripper struct {
-	*Cells
-	to     problem.Place
-	branch int64
+	r.URL.Scheme, r.URL.Host, r.URL.RawQuery, r.Host = t.at.Scheme, t.at.Host, query, ""
 }
 
 // closeBody tells whoever writes the body of a request that nobody reads it.
@@ -230,12 +234,7 @@ func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // ask sends a request, and waits for the answer as long as the cell answers anything.
 func (t tripper) ask(r *http.Request) (*http.Response, error) {
-	base, err := t.base(t.to)
-	if err != nil {
-		closeBody(r)
-		return nil, err
-	}
-	ctx, over, err := t.pulse(base).begin(r.Context())
+	ctx, over, err := t.pulse(t.at).begin(r.Context())
 	if err != nil {
 		closeBody(r)
 		return nil, err

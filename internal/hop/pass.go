@@ -13,13 +13,14 @@ import (
 
 // Pass has a request answered by another cell, whatever that says. failed answers where it says nothing; branch is that of the caller.
 func (c *Cells) Pass(w http.ResponseWriter, r *http.Request, to problem.Place, branch int64, failed func(*problem.Error)) {
+	way, err := c.way(to, branch)
+	if err != nil {
+		failed(Away(to, err))
+		return
+	}
 	proxy := &httputil.ReverseProxy{
-		Rewrite: func(p *httputil.ProxyRequest) {
-			if err := c.address(p.Out, to); err != nil { // an address that is none: nobody answers at ""
-				p.Out.URL.Host = ""
-			}
-		},
-		Transport: tripper{c, to, branch}, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // what matters of it is told by failed
+		Rewrite:   func(p *httputil.ProxyRequest) { way.address(p.Out) },
+		Transport: way, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // what matters of it is told by failed
 		ModifyResponse: func(res *http.Response) error {
 			own(res.Header)
 			for name := range res.Header {
@@ -47,12 +48,14 @@ func own(h http.Header) {
 
 // Ask sends a request of the platform's own making to another cell. The request's body is closed in any case.
 func (c *Cells) Ask(r *http.Request, to problem.Place, branch int64) (*http.Response, error) {
-	if err := c.address(r, to); err != nil {
+	way, err := c.way(to, branch)
+	if err != nil {
 		closeBody(r)
 		return nil, Away(to, err)
 	}
+	way.address(r)
 	r.Header.Set("User-Agent", web.UserAgent(r.Context()))
-	res, err := tripper{c, to, branch}.RoundTrip(r)
+	res, err := way.RoundTrip(r)
 	if err != nil {
 		return nil, Away(to, err)
 	}
