@@ -43,6 +43,9 @@ func (j judge) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 	if len(faults) == 0 || hasFace(faults[0]) { // what has a face is our own word on limits
 		return oc, faults
 	}
+	if e := unchosen(ctx, oc, params.OperationName); e != nil {
+		return oc, gqlerror.List{e}
+	}
 	if err := barred(ctx, params); err != nil {
 		return oc, gqlerror.List{face(ctx, problem.From(err))}
 	}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -27,6 +28,30 @@ func TestMembersAreExact(t *testing.T) {
 		a := door.do(t, post(t.Context(), strings.NewReader(body)))
 		if a.message() != want || (want == "") != (a.Status == http.StatusOK) {
 			t.Errorf("%s: %d %s", body, a.Status, a.Raw)
+		}
+	}
+}
+
+// TestOperationsAreChosen: who does not say which operation of a document is meant, or names another one, hears which there are.
+func TestOperationsAreChosen(t *testing.T) {
+	door := newTestDoor(t, nil)
+	many := ""
+	for i := range 12 {
+		many += fmt.Sprintf("query Q%d { __typename } ", i)
+	}
+	for body, want := range map[string]string{
+		`{"query":"query A { __typename } query B { __typename }"}`:                     "the document has 2 operations, and operationName has to name one of them: A, B",
+		`{"query":"query A { __typename } query B { __typename }","operationName":""}`:  "the document has 2 operations, and operationName has to name one of them: A, B",
+		`{"query":"query A { __typename } query B { __typename }","operationName":"C"}`: `operationName is "C", and the document has no such operation, but A, B`,
+		`{"query":"query A { __typename }","operationName":"a"}`:                        `operationName is "a", and the document has no such operation, but A`,
+		`{"query":"{ __typename }","operationName":"A"}`:                                `operationName is "A", and the document's one operation has no name: leave operationName out`,
+		`{"query":"` + many + `"}`:                                                      "the document has 12 operations, and operationName has to name one of them: Q0, Q1, Q2, Q3, Q4, Q5, Q6, Q7, Q8, Q9, and 2 more",
+		`{"query":"query A { __typename } query B { __typename }","operationName":"B"}`: "",
+	} {
+		for range 2 { // the second time the document is known
+			if a := door.do(t, post(t.Context(), strings.NewReader(body))); a.message() != want || (want != "") != (a.code() == "BAD_REQUEST") {
+				t.Errorf("%s: %d %s", body, a.Status, a.Raw)
+			}
 		}
 	}
 }
