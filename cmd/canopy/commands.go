@@ -69,8 +69,9 @@ command goes on after an interruption, and makes nothing twice. docs/export.md t
 platform it takes an owner of the root company, with all rights.
 ` + eitherHelp},
 	{name: "user import", args: "FILE", short: "Adds the people of a CSV file to a company, and invites them", setup: userImportCommand, long: `
-The first line names the columns: email, and firstName and lastName where there are any. Who is in the
-company already is left alone, so the same command goes on after an interruption, and nobody is there twice.
+The first line names the columns: email, and firstName and lastName where there are any; others are refused
+before anybody is added. Who is in the company already is left alone, so the same command goes on after an
+interruption, and nobody is there twice.
 ` + remoteHelp},
 	{name: "user reset-totp", args: "EMAIL", short: "Turns off the two-factor of a person who has lost it, passkeys included", setup: userResetTOTPCommand},
 	{name: "signing-key rotate", short: "Adds a signing key for access tokens; the old ones stay published while they are needed", setup: signingKeyRotateCommand},

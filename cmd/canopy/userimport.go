@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"os"
 
 	"canopy/cmd/canopy/importer"
@@ -28,18 +29,15 @@ func userImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []str
 		if *asJSON {
 			p.JSON = m.writeJSON
 		}
-		if *report == "" {
-			return p.Run(ctx, args[0])
+		if *report != "" {
+			if isSameFile(*report, args[0]) { // it would be emptied before it is read
+				return usagef("the report needs another file than the people")
+			}
+			p.Report = func() (io.WriteCloser, error) {
+				return os.OpenFile(*report, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+			}
 		}
-		if isSameFile(*report, args[0]) { // it would be emptied before it is read
-			return usagef("the report needs another file than the people")
-		}
-		out, err := os.OpenFile(*report, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-		if err != nil {
-			return err
-		}
-		p.Report = out
-		return errors.Join(p.Run(ctx, args[0]), out.Close())
+		return p.Run(ctx, args[0])
 	}
 }
 

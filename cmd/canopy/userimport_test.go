@@ -42,11 +42,11 @@ func TestUserImport(t *testing.T) {
 	}
 	before := members()
 	var people strings.Builder
-	people.WriteString("\ufeffLastName,team,Email,FirstName\n")
+	people.WriteString("\ufeffLastName,Email,FirstName\n")
 	for i := range 250 {
-		fmt.Fprintf(&people, "\"Hill, %d\",x,p%d@import.example,Ada\n", i, i)
+		fmt.Fprintf(&people, "\"Hill, %d\",p%d@import.example,Ada\n", i, i)
 	}
-	faulty := people.String() + "No,x,no address,One\nNone,x,,One\nTwice,x,P7@import.example,Ada\n"
+	faulty := people.String() + "No,no address,One\nNone,,One\nTwice,P7@import.example,Ada\n"
 	code, out := run(faulty, "--dry-run")
 	expect(code, out, exitFault, "250 would be added, 1 are there already, 2 would fail", "line 252: no address")
 	if members() != before {
@@ -85,7 +85,19 @@ func TestUserImport(t *testing.T) {
 	code, out = run("email,firstName,Email\nx@import.example,Ada,y@import.example\n")
 	expect(code, out, exitFault, "names the column email twice")
 	code, out = run("name\nAda\n")
-	expect(code, out, exitFault, "one of which is email")
+	expect(code, out, exitFault, "one of which is email", `no column "name"`)
+	before = members()
+	if err := os.WriteFile(report, []byte("of before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{nil, {"--dry-run"}} { // what would not be done is not passed over, and the report of before is kept
+		code, out = run("e-mail,Email,First_Name,permisions,\nx@import.example,strange@import.example,Ada,all,\n", args...)
+		expect(code, out, exitFault, `no column "e-mail": did you mean email?`, `no column "First_Name": did you mean firstName?`,
+			`no column "permisions": there are email, firstName, lastName`, "the column 5 has no name")
+	}
+	if kept := devtest.Must[[]byte](t)(os.ReadFile(report)); members() != before || string(kept) != "of before" {
+		t.Errorf("somebody was added, or the report is %q", kept)
+	}
 	itself := filepath.Join(dir, "people.csv")
 	code, out = run(people.String(), "--report", itself)
 	expect(code, out, exitUsage, "another file")

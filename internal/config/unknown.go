@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"canopy/internal/spelling"
 )
 
 const prefix = "CANOPY_"
@@ -34,7 +36,7 @@ func Unknown(environ []string) []string {
 			continue
 		}
 		hint := "canopy serve --help lists the settings"
-		if near := nearest(upper, known); near != "" {
+		if near := spelling.Nearest(upper, known, bare); near != "" {
 			hint = "is " + near + " meant?"
 		}
 		list = append(list, fmt.Sprintf("%s is set, but there is no such setting: %s", name, hint))
@@ -43,37 +45,5 @@ func Unknown(environ []string) []string {
 	return list
 }
 
-// nearest is the setting that a name differs from by the fewest letters; none where that is more than
-// one in three.
-func nearest(name string, known []string) (near string) {
-	name = strings.TrimPrefix(name, prefix)
-	least := len(name)/3 + 1
-	for _, k := range known {
-		if d := distance(name, strings.TrimPrefix(k, prefix)); d < least {
-			near, least = k, d
-		}
-	}
-	return near
-}
-
-// distance counts the letters that have to be put in, taken out or changed to get from one word to
-// another (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1) // from what of a is done to each beginning of b
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := before
-			if a[i] != b[j] {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, before+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
-}
+// bare is the name of a setting without what all of them begin with.
+func bare(name string) string { return strings.TrimPrefix(name, prefix) }

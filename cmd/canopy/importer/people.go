@@ -18,6 +18,7 @@ import (
 
 	canopy "canopy/clients/go"
 	letter "canopy/internal/mail"
+	"canopy/internal/spelling"
 )
 
 // peopleAtOnce is how many people are added with one request.
@@ -31,8 +32,8 @@ type People struct {
 	Customer int64
 	// DryRun looks what would be done, and adds nobody.
 	DryRun bool
-	// Report, unless it is nil, is told what became of each line, as CSV.
-	Report io.Writer
+	// Report, unless it is nil, opens what is told what became of each line, as CSV, once it is known what the columns are.
+	Report func() (io.WriteCloser, error)
 	// JSON, unless it is nil, is told what came of it, in place of Out.
 	JSON func(v any) error
 	// Out is told what came of it, Progress, if it is a terminal, how far it is.
@@ -68,8 +69,8 @@ func faultOf(who person, fields, want int) string {
 // maxFailures is how many of the lines that failed are told of beside the report.
 const maxFailures = 20
 
-// Run adds the people of a file, whose first line names its columns: email, and firstName and lastName where it has them; others
-// are passed over. Its error tells how many were not added.
+// Run adds the people of a file, whose first line names its columns: email, and firstName and lastName where it has them. Others are refused, as who
+// gives them would take for done what is not. Its error tells how many were not added.
 func (p *People) Run(ctx context.Context, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -87,11 +88,8 @@ func (p *People) Run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	p.report = csv.NewWriter(io.Discard)
-	if p.Report != nil {
-		p.report = csv.NewWriter(p.Report)
-	}
-	if err := p.report.Write([]string{"line", "email", "outcome", "code", "message"}); err != nil {
+	end, err := p.openReport()
+	if err != nil {
 		return err
 	}
 	err = p.all(ctx, rows, places, fields)
@@ -100,11 +98,24 @@ func (p *People) Run(ctx context.Context, path string) error {
 	if ctx.Err() != nil {
 		err = errors.New("interrupted; the same command goes on where it stopped")
 	}
-	return errors.Join(p.summary(), err, p.report.Error())
+	return errors.Join(p.summary(), err, p.report.Error(), end())
 }
 
-// columns are those that are known.
-var columns = []string{"email", "firstname", "lastname"}
+// openReport begins the report; end closes it.
+func (p *People) openReport() (end func() error, err error) {
+	p.report, end = csv.NewWriter(io.Discard), func() error { return nil }
+	if p.Report != nil {
+		file, err := p.Report()
+		if err != nil {
+			return nil, err
+		}
+		p.report, end = csv.NewWriter(file), file.Close
+	}
+	return end, p.report.Write([]string{"line", "email", "outcome", "code", "message"})
+}
+
+// columns are those that are known, without regard to case.
+var columns = []string{"email", "firstName", "lastName"}
 
 // columnsOf reads the first line: where each column is that is known, and how many there are.
 func columnsOf(rows *csv.Reader) (places map[string]int, fields int, err error) {
@@ -113,17 +124,38 @@ func columnsOf(rows *csv.Reader) (places map[string]int, fields int, err error) 
 		return nil, 0, fmt.Errorf("the first line has to name the columns, such as email,firstName,lastName: %w", err)
 	}
 	places = map[string]int{}
-	for i, name := range head {
-		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
-		if _, twice := places[name]; twice && slices.Contains(columns, name) {
-			return nil, 0, fmt.Errorf("the first line names the column %s twice", name)
+	var strange []string
+	for i, said := range head {
+		said = strings.TrimSpace(strings.TrimPrefix(said, "\ufeff"))
+		at := slices.IndexFunc(columns, func(known string) bool { return strings.EqualFold(said, known) })
+		if at < 0 {
+			strange = append(strange, refused(said, i))
+			continue
+		}
+		name := strings.ToLower(columns[at])
+		if _, twice := places[name]; twice {
+			return nil, 0, fmt.Errorf("the first line names the column %s twice", columns[at])
 		}
 		places[name] = i
 	}
 	if _, ok := places["email"]; !ok {
-		return nil, 0, errors.New("the first line has to name the columns, between commas, one of which is email")
+		strange = append([]string{"the first line has to name the columns, between commas, one of which is email"}, strange...)
+	}
+	if len(strange) > 0 {
+		return nil, 0, errors.New(strings.Join(strange, "; "))
 	}
 	return places, len(head), nil
+}
+
+// refused says what is wrong with a column that is not known: whoever gives it means something by it.
+func refused(name string, at int) string {
+	if name == "" {
+		return fmt.Sprintf("the column %d has no name", at+1)
+	}
+	if near := spelling.Nearest(name, columns, strings.ToLower); near != "" {
+		return fmt.Sprintf("there is no column %q: did you mean %s?", name, near)
+	}
+	return fmt.Sprintf("there is no column %q: there are %s", name, strings.Join(columns, ", "))
 }
 
 // all goes through the lines, some at a time.
