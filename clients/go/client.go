@@ -29,9 +29,11 @@ type Client struct {
 	App string
 	// Login gives the tokens of a person in place of the key's; nil is the key.
 	Login Login
-	// Retries is how often a request is sent again after 429, 503 or a lost connection; 0 is never. Changes are done once all
+	// Retries is how often a request is sent again after 429, 502, 503, 504 or a lost connection; 0 is never. Changes are done once all
 	// the same: they carry an Idempotency-Key then.
 	Retries int
+	// Waits, unless it is nil, is told what a request is sent again for, and after how long. It may be called at any time.
+	Waits func(why error, pause time.Duration)
 	// HTTP sends the requests; http.DefaultClient when nil.
 	HTTP *http.Client
 
@@ -108,11 +110,14 @@ func (c *Client) call(ctx context.Context, method, path string, in any, changes 
 func (c *Client) Reach(ctx context.Context) error {
 	var set struct{ Keys []json.RawMessage }
 	err := c.send(ctx, request{method: http.MethodGet, path: "/.well-known/jwks.json", open: true}, &set)
-	if refused := new(Refusal); errors.As(err, &refused) || errors.As(err, new(*lost)) {
+	refused := new(Refusal)
+	switch {
+	case errors.As(err, new(*lost)):
 		return err
-	}
-	if err != nil || len(set.Keys) == 0 {
-		return errors.New("what answers there is not a platform")
+	case errors.As(err, &refused):
+		return c.notReached(err)
+	case err != nil || len(set.Keys) == 0:
+		return c.notReached(errors.New("what answers there is not a platform"))
 	}
 	return nil
 }
@@ -218,8 +223,11 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 		caller = http.DefaultClient
 	}
 	resp, err := caller.Do(req)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return nil, &lost{err}
+	case err != nil:
+		return nil, &lost{c.notReached(err)}
 	}
 	if resp.StatusCode >= 300 {
 		defer func() { _ = resp.Body.Close() }()

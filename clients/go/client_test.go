@@ -3,12 +3,15 @@ package canopy
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // platform answers as the platform does; life is that of its tokens, in seconds.
@@ -68,6 +71,63 @@ func TestRefusals(t *testing.T) {
 	stranger := &Client{URL: c.URL, App: c.App, Key: Key{"me", "wrong"}}
 	if err := stranger.Call(t.Context(), "GET", "/whoami", nil, nil); !errors.As(err, &refusal) || refusal.Status != 401 {
 		t.Errorf("with a wrong secret: %v", err)
+	}
+}
+
+// tripper answers requests.
+type tripper func(*http.Request) (*http.Response, error)
+
+func (do tripper) RoundTrip(r *http.Request) (*http.Response, error) { return do(r) }
+
+// TestNobodyAnswers: where nobody can be asked a request ends within seconds, with the address in what it tells, and what is waited for is told, too.
+func TestNobodyAnswers(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	for name, c := range map[string]struct {
+		err      error
+		attempts int
+		most     time.Duration
+	}{
+		"nothing listens": {refused, 5, 4 * time.Second},
+		"no such name":    {&net.DNSError{Err: "no such host", Name: "api.example", IsNotFound: true}, 1, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			attempts, begun := 0, time.Now()
+			var told []string
+			client := &Client{
+				URL: "http://api.example", Retries: 4, Waits: func(why error, _ time.Duration) { told = append(told, why.Error()) },
+				HTTP: &http.Client{Transport: tripper(func(*http.Request) (*http.Response, error) { attempts++; return nil, c.err })},
+			}
+			err := client.Call(t.Context(), "GET", "/whoami", nil, nil)
+			if !Unreached(err) || !strings.HasPrefix(err.Error(), "no platform answers at http://api.example: ") || !errors.Is(err, c.err) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if took := time.Since(begun); attempts != c.attempts || took > c.most || len(told) != c.attempts-1 {
+				t.Errorf("%s: %d attempts in %v, of which was told %q", name, attempts, took, told)
+			}
+		})
+	}
+}
+
+// TestProxies: what a proxy says in place of a platform that is started anew is waited for.
+func TestProxies(t *testing.T) {
+	for _, status := range []int{502, 503, 504} {
+		synctest.Test(t, func(t *testing.T) {
+			var told []string
+			answers := []int{status, status, 200}
+			client := &Client{
+				URL: "http://api.example", Retries: 4, Waits: func(why error, _ time.Duration) { told = append(told, why.Error()) },
+				HTTP: &http.Client{Transport: tripper(func(*http.Request) (*http.Response, error) {
+					w := httptest.NewRecorder()
+					w.WriteHeader(answers[0])
+					answers = answers[1:]
+					_, _ = w.WriteString("{}")
+					return w.Result(), nil
+				})},
+			}
+			if _, _, err := client.nextToken(t.Context()); err != nil || len(told) != 2 || !strings.Contains(told[0], fmt.Sprint(status)) {
+				t.Errorf("%d: %v, of which was told %q", status, err, told)
+			}
+		})
 	}
 }
 

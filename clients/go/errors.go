@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -93,32 +95,76 @@ type lost struct{ error }
 
 func (l *lost) Unwrap() error { return l.error }
 
+// spent is what a request ended with that was sent again as often as may be: who has asked for it to send another one does not begin anew.
+type spent struct{ error }
+
+func (s *spent) Unwrap() error { return s.error }
+
+// notReached is why nobody has answered, as a person reads it.
+func (c *Client) notReached(err error) error {
+	if in := new(url.Error); errors.As(err, &in) {
+		err = in.Err // without the request, which the person has not written
+	}
+	return fmt.Errorf("no platform answers at %s: %w", c.URL, err)
+}
+
+// Unreached tells of an error of a Client whether nobody could be asked: nothing listens at the address, or nobody is called so.
+func Unreached(err error) bool {
+	dialled := new(net.OpError)
+	return errors.As(err, new(*lost)) && (errors.As(err, new(*net.DNSError)) || errors.As(err, &dialled) && dialled.Op == "dial")
+}
+
+// unknownName tells whether nobody is called as the address says, which no other try changes.
+func unknownName(err error) bool {
+	of := new(net.DNSError)
+	return errors.As(err, &of) && of.IsNotFound
+}
+
 // The waits before a request is sent again where the platform does not say how long.
 const (
 	firstWait   = 250 * time.Millisecond
 	longestWait = 30 * time.Second
 )
 
-// again does something until it is answered otherwise than by 429 or 503, or the retries are used up.
+// again does something until it is answered otherwise than by 429 or 503, or a proxy's 502 or 504, or the retries are used up.
 func (c *Client) again(ctx context.Context, do func() error) error {
 	wait := firstWait
 	for try := 0; ; try++ {
 		err := do()
-		var r *Refusal
-		refused := errors.As(err, &r)
-		later := refused && (r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable)
-		if err == nil || try >= c.Retries || !later && (refused || !errors.As(err, new(*lost))) || ctx.Err() != nil {
+		pause, may := pauseAfter(err, wait)
+		switch {
+		case err == nil || !may || ctx.Err() != nil:
 			return err
+		case try >= c.Retries:
+			return &spent{err}
 		}
-		pause := wait
-		if later && r.RetryAfter > 0 {
-			pause = r.RetryAfter
+		if c.Waits != nil {
+			c.Waits(err, pause)
 		}
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(min(pause, longestWait)):
+		case <-time.After(pause):
 		}
 		wait *= 2
 	}
+}
+
+// pauseAfter tells whether a request may be sent again after an error, and how long later: as the platform says, or else wait.
+func pauseAfter(err error, wait time.Duration) (pause time.Duration, may bool) {
+	if errors.As(err, new(*spent)) || unknownName(err) {
+		return 0, false
+	}
+	r := new(Refusal)
+	if !errors.As(err, &r) {
+		return wait, errors.As(err, new(*lost))
+	}
+	switch r.Status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		if r.RetryAfter > 0 {
+			wait = r.RetryAfter
+		}
+		return min(wait, longestWait), true
+	}
+	return 0, false
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	canopy "canopy/clients/go"
 	"canopy/internal/lines"
 	"canopy/internal/problem"
 )
@@ -130,7 +131,11 @@ func (m *Main) exit(cmd *command, err error) int {
 		_, _ = fmt.Fprintf(m.Stderr, "canopy %s: %v: see canopy %s --help\n", cmd.name, oneLine(err), cmd.name)
 		return exitUsage
 	}
-	_, _ = fmt.Fprintf(m.Stderr, "canopy %s: %s\n", cmd.name, oneLine(err))
+	text := oneLine(err)
+	if canopy.Unreached(err) {
+		text += ": " + toCheck
+	}
+	_, _ = fmt.Fprintf(m.Stderr, "canopy %s: %s\n", cmd.name, text)
 	return exitFault
 }
 

@@ -33,7 +33,7 @@ func loginCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) 
 			return err
 		}
 		if err := (&canopy.Client{URL: address}).Reach(ctx); err != nil {
-			return fmt.Errorf("no platform answers at %s: %w", address, err)
+			return err
 		}
 		if *id == "" && *email == "" {
 			answer, err := q.ask("Client id of an API key, or e-mail address: ")
@@ -130,7 +130,7 @@ func (q *questions) url(given string) (string, error) {
 
 // login tries a key or a person's password.
 func (q *questions) login(ctx context.Context, at, id, email string, company int64) (*login, error) {
-	c := &canopy.Client{URL: at, App: access.Tenant.String(), Retries: retries}
+	c := &canopy.Client{URL: at, App: access.Tenant.String(), Retries: retries, Waits: q.m.waits()}
 	if id != "" {
 		secret, err := q.m.Getenv("CANOPY_CLIENT_SECRET"), error(nil)
 		if secret == "" {

@@ -26,6 +26,8 @@ type login struct {
 	Expires      time.Time `json:"expires,omitzero"`
 
 	file string
+	// waits is what is told of a wait while the session is renewed; may be nil.
+	waits func(error, time.Duration)
 }
 
 // spareToken is how long before its end a kept token is no longer used.
@@ -125,7 +127,7 @@ func (l *login) use(c *canopy.Client) {
 		c.Key = canopy.Key{ClientID: l.ClientID, ClientSecret: l.ClientSecret}
 		return
 	}
-	c.Login = l
+	l.waits, c.Login = c.Waits, l
 }
 
 // Token gives the session's access token. A refresh token is good once: commands that run at the same time renew one after the other, and
@@ -143,7 +145,7 @@ func (l *login) Token(ctx context.Context) (token string, expires time.Time, err
 			token, expires = kept.AccessToken, kept.Expires
 			return nil
 		}
-		signed, err := (&canopy.Client{URL: kept.URL, Retries: retries}).Renew(ctx, kept.RefreshToken)
+		signed, err := (&canopy.Client{URL: kept.URL, Retries: retries, Waits: l.waits}).Renew(ctx, kept.RefreshToken)
 		if refusal := new(canopy.Refusal); errors.As(err, &refusal) && refusal.Code == "session_ended" {
 			return fmt.Errorf("%w: canopy login begins another", err)
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	canopy "canopy/clients/go"
 	"canopy/internal/access"
@@ -47,7 +49,7 @@ func (r *remote) direct() bool {
 // client talks to the platform in an application.
 func (r *remote) client(app access.App) (*canopy.Client, error) {
 	c := &canopy.Client{
-		URL: cmp.Or(*r.url, r.m.Getenv("CANOPY_URL")), App: app.String(), Retries: retries,
+		URL: cmp.Or(*r.url, r.m.Getenv("CANOPY_URL")), App: app.String(), Retries: retries, Waits: r.m.waits(),
 		Key: canopy.Key{ClientID: r.m.Getenv("CANOPY_CLIENT_ID"), ClientSecret: r.m.Getenv("CANOPY_CLIENT_SECRET")},
 	}
 	err := r.complete(c)
@@ -86,3 +88,20 @@ func (r *remote) complete(c *canopy.Client) error {
 }
 
 func sameURL(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
+
+// waits tells a person what a command waits for, once for each reason in turn: it would be silent else.
+func (m *Main) waits() func(error, time.Duration) {
+	var mu sync.Mutex
+	var last string
+	return func(err error, _ time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		if text := oneLine(err); text != last {
+			last = text
+			_, _ = fmt.Fprintf(m.Stderr, "canopy: %s: trying again\n", text)
+		}
+	}
+}
+
+// toCheck is what a person is told to look at where nobody could be asked.
+const toCheck = "is the address right (--url, CANOPY_URL, or what canopy login keeps), and does the platform run there?"

@@ -158,6 +158,25 @@ func TestLoginsThatDoNotDo(t *testing.T) {
 	})
 }
 
+// TestNobodyListens: a command at a wrong address says so within seconds, what it waits for meanwhile, and what to look at.
+func TestNobodyListens(t *testing.T) {
+	t.Parallel()
+	s, at := newShell(t), "http://127.0.0.1:1"
+	s.env["CANOPY_URL"], s.env["CANOPY_CLIENT_ID"], s.env["CANOPY_CLIENT_SECRET"] = at, "key", "secret"
+	begun := time.Now()
+	code, _, fault := s.run("", "key", "list")
+	waited, last, _ := strings.Cut(fault, "\n")
+	if code != exitFault || time.Since(begun) > 10*time.Second {
+		t.Errorf("%d after %v", code, time.Since(begun))
+	}
+	if !strings.HasPrefix(waited, "canopy: no platform answers at "+at+": ") || !strings.HasSuffix(waited, ": trying again") {
+		t.Errorf("of the wait is told %q", waited)
+	}
+	if !strings.HasPrefix(last, "canopy key list: no platform answers at "+at+": ") || !strings.Contains(last, "CANOPY_URL") || strings.Count(last, "\n") != 1 {
+		t.Errorf("told is %q", last)
+	}
+}
+
 // TestCommandsRenewByTurns: a refresh token is good once, and commands that run at the same time don't end the session.
 func TestCommandsRenewByTurns(t *testing.T) {
 	t.Parallel()
