@@ -14,6 +14,7 @@ import (
 	"canopy/internal/attributes"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/problem"
 )
 
 // Order is one field of an order. The fields of a list are those that it declares.
@@ -245,9 +246,12 @@ func memberName(field string) string {
 func (f *filterReader) value(value any, at string, tag reflect.StructTag) string {
 	switch x := value.(type) {
 	case *string:
-		if tag.Get("search") != "" {
+		switch {
+		case tag.Get("search") != "":
 			f.sought(at, *x)
-		} else {
+		case *x == "" && !slices.ContainsFunc(f.faults, func(p problem.Fault) bool { return p.Location == at }): // nothing that is looked for so is empty
+			f.fault(at, "must not be empty")
+		default:
 			f.text(at, *x, maxName)
 		}
 		return *x

@@ -59,6 +59,19 @@ func (o operation) offerOrders(doc *huma.OpenAPI) {
 	fields.PrecomputeMessages()
 }
 
+// tellEmpty documents which texts that bound a list must not be empty.
+func (o operation) tellEmpty(doc *huma.OpenAPI) {
+	for _, op := range operationsAt(doc, o.path) {
+		for _, p := range op.Parameters {
+			if s := p.Schema; op.Method == o.method && p.In == "query" && s.Type == huma.TypeString && s.Format == "" && len(s.Enum) == 0 && saysSomething(op, p) {
+				one := 1
+				s.MinLength = &one
+				s.PrecomputeMessages()
+			}
+		}
+	}
+}
+
 // listing is what is asked of a list of any length.
 func (q *OrderQuery) listing(p *Pages) resolvers.Listing {
 	l := resolvers.Listing{OrderBy: q.order(), Bound: p.After}
@@ -172,7 +185,7 @@ func memberOf(value any) any {
 // jsonText is a parameter that holds JSON.
 type jsonText string
 
-// hasParameter tells whether a request has the parameter of a field. One without a value is a list of nothing, and otherwise as good as left out.
+// hasParameter tells whether a request has the parameter of a field. One without a value is a list of nothing; any other has been refused (saysSomething).
 func hasParameter(hc huma.Context, field reflect.StructField) bool {
 	name, _, _ := strings.Cut(field.Tag.Get("query"), ",")
 	if field.Type.Kind() == reflect.Slice {

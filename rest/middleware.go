@@ -207,8 +207,7 @@ func badBody(ctx context.Context, faults ...Fault) *Problem {
 	return p
 }
 
-// queryFaults refuses a documented query parameter that is there more than once, or is empty where it takes one of a fixed set of
-// values. A list refuses others, too.
+// queryFaults refuses a documented query parameter that is there more than once, or is empty where something has to be said. A list refuses others, too.
 func queryFaults(hc huma.Context) *Problem {
 	u := hc.URL()
 	if u.RawQuery == "" {
@@ -221,7 +220,7 @@ func queryFaults(hc huma.Context) *Problem {
 		case param.In != "query" || len(values) == 0:
 		case len(values) > 1:
 			return badBody(hc.Context(), Fault{"query." + param.Name, "is there more than once"})
-		case values[0] == "" && len(param.Schema.Enum) > 0:
+		case values[0] == "" && saysSomething(hc.Operation(), param):
 			return badBody(hc.Context(), Fault{"query." + param.Name, "must not be empty"})
 		}
 	}
@@ -229,6 +228,15 @@ func queryFaults(hc huma.Context) *Problem {
 		return strangeParameter(hc, query)
 	}
 	return nil
+}
+
+// saysSomething tells whether a parameter has no empty value: one of a fixed set, and what bounds a list, as somebody who has left a filter empty would take all
+// that there is for what was asked for. A list of nothing is one, and a cursor may be that of the beginning.
+func saysSomething(op *huma.Operation, param *huma.Param) bool {
+	if len(param.Schema.Enum) > 0 {
+		return true
+	}
+	return op.Metadata[listKey] != nil && param.Schema.Type != huma.TypeArray && param.Name != "after" && param.Name != "before"
 }
 
 // strangeParameter refuses what is none of an operation's parameters: somebody who misspells a filter would take all that there is for what was asked for.

@@ -73,6 +73,7 @@ func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)
 	})
 	faults.learn(a.huma.OpenAPI(), o.method, o.path)
 	o.offerOrders(a.huma.OpenAPI())
+	o.tellEmpty(a.huma.OpenAPI())
 	return faults
 }
 

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -193,7 +194,7 @@ func TestNullIsLeftOut(t *testing.T) {
 	s.MustGQL(root, `query($n: Int) { search(text: "Orchard", first: $n) { __typename } regions(all: null) { id } operations { busiest(by: null, first: null) { id } } }`, map[string]any{"n": nil})
 }
 
-// TestAnEmptyListFindsNothing: of no ids, and where one of no filters is to fit, nothing is found, at both doors; a text that is empty bounds nothing.
+// TestAnEmptyListFindsNothing: of no ids, and where one of no filters is to fit, nothing is found, at both doors.
 func TestAnEmptyListFindsNothing(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
@@ -213,6 +214,50 @@ func TestAnEmptyListFindsNothing(t *testing.T) {
 			if n := len(s.Must(http.StatusOK, http.MethodGet, path+with+parameters, root, nil).JSON(t).([]any)); n > 0 != some {
 				t.Errorf("%s with %s: %d", path, parameters, n)
 			}
+		}
+	}
+}
+
+// TestEmptyFiltersAreRefused: a filter that somebody has left empty is not answered with all that there is, at either door.
+func TestEmptyFiltersAreRefused(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root, builder, desk := s.Root(), s.RootAs("builder"), s.RootAs("assistant")
+	for path, token := range map[string]string{
+		"/tenant/customers?search=": root, "/tenant/customers?status=": root, "/tenant/customers?level=": root, "/tenant/customers?createdSince=": root, "/tenant/customers?parentId=": root,
+		"/tenant/users?email=": root, "/tenant/users?search=": root, "/tenant/users?hasPassword=": root, "/tenant/users?subtree=": root, "/tenant/users?orderBy=name&customerId=": root,
+		"/v1/permissions?userId=": root, "/v1/permissions?disabled=": root, "/v1/permissions?customerId=": root, "/v1/permissions?limit=": root,
+		"/v1/audit?action=": root, "/v1/audit?objectType=": root, "/v1/audit?objectId=": root, "/v1/audit?actorId=": root,
+		"/v1/outbound-webhooks/deliveries?type=": root, "/v1/outbound-webhooks/deliveries?since=": root, "/v1/outbound-webhooks/deliveries?destinationId=": root,
+		"/v1/agents?search=": builder, "/v1/agents?enabled=": builder, "/v1/runs?agentId=": builder, "/v1/documents?search=": desk, "/v1/documents?attributes=": desk,
+	} {
+		name := strings.TrimSuffix(path[strings.LastIndexAny(path, "?&")+1:], "=")
+		if a := s.Must(http.StatusBadRequest, http.MethodGet, path, token, nil); !strings.Contains(string(a.Body), `"location":"query.`+name+`","message":"must not be empty"`) {
+			t.Errorf("%s: %s", path, a.Body)
+		}
+	}
+	s.Must(http.StatusOK, http.MethodGet, "/tenant/users?subtree=true&after=&orderBy=&limit=1", root, nil) // the beginning, in no order of its own
+	for list, filter := range map[string]string{"users": `email: ""`, "customers": `search: ""`, "auditEvents": `action: ""`, "webhookDeliveries": `type: ""`} {
+		query := `{ ` + list + `(filter: {` + filter + `}) { nodes { id } } }`
+		member, _, _ := strings.Cut(filter, ":")
+		if told := s.Refused(t, "BAD_REQUEST", root, query, nil); strings.Count(told, "filter."+member) != 1 {
+			t.Errorf("%s: %s", query, told)
+		}
+	}
+	var document struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct {
+				Name   string
+				Schema struct{ MinLength int }
+			}
+		}
+	}
+	if err := json.Unmarshal(s.Must(http.StatusOK, http.MethodGet, "/openapi.json", "", nil).Body, &document); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range document.Paths["/v1/audit"]["get"].Parameters {
+		if want := map[string]int{"action": 1, "objectType": 1}[p.Name]; p.Schema.MinLength != want {
+			t.Errorf("the document has %s no shorter than %d", p.Name, p.Schema.MinLength)
 		}
 	}
 }

@@ -171,6 +171,27 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
+// TestSignsAreWords: what is neither a letter nor punctuation is a word as any, at both doors: names are found by it, and nothing is where no name has it.
+func TestSignsAreWords(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root := s.Root()
+	s.SQL(`INSERT INTO customers (parent_id, name, region_id) VALUES (1, 'Rocket 🚀 Works', 1)`)
+	for text, want := range map[string]string{"😀": "", "🚀": "Rocket 🚀 Works", "rocket 🚀": "Rocket 🚀 Works", "🚀 works": "Rocket 🚀 Works", "rocket 😀": ""} {
+		if got := strings.Join(byREST(t, s, root, "/tenant/customers?search="+url.QueryEscape(text), "name"), ","); got != want {
+			t.Errorf("a list by REST finds %q by %s", got, text)
+		}
+		if got := strings.Join(byREST(t, s, root, "/tenant/search?text="+url.QueryEscape(text), "name"), ","); got != want {
+			t.Errorf("the box by REST finds %q by %s", got, text)
+		}
+		data := s.MustGQL(root, `query($t: String!) { customers(filter: {search: $t}) { totalCount nodes { name } } search(text: $t) { ... on Customer { name } } }`, map[string]any{"t": text})
+		found := fmt.Sprint(platform.Member(t, data, "customers.nodes"), platform.Member(t, data, "search"))
+		if n := platform.Member(t, data, "customers.totalCount"); strings.Count(found, "🚀") != 2*strings.Count(want, "🚀") || strings.Count(found, "name") != strings.Count(found, "🚀") || n != float64(strings.Count(want, "🚀")) {
+			t.Errorf("the graph finds %s, %v, by %s", found, n, text)
+		}
+	}
+}
+
 // TestSearchAsksAsOften: what is found changes nothing in the number of statements, nor does a text of many words.
 func TestSearchAsksAsOften(t *testing.T) {
 	t.Parallel()
