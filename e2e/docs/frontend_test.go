@@ -12,6 +12,29 @@ import (
 
 var shownBlock = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
 
+// TestFrontendPageHasOneAddress: whose platform has another port changes one line of the page, which says where the address comes from.
+func TestFrontendPageHasOneAddress(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/frontend.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := ""
+	for _, m := range shownBlock.FindAllStringSubmatch(string(text), -1) {
+		blocks += m[2]
+	}
+	if n := strings.Count(blocks, pageURL); n != 1 || strings.Count(blocks, "8080") != n {
+		t.Errorf("%s stands in %d lines, and its port in %d", pageURL, n, strings.Count(blocks, "8080"))
+	}
+	before, _, _ := strings.Cut(string(text), pageURL)
+	if !strings.Contains(before[strings.LastIndex(before, "\n## "):], ".data/dev.json") {
+		t.Error("it is not said where the address comes from")
+	}
+}
+
+// pageURL is the address that the page has, in whose place the tests have that of a platform on another port.
+const pageURL = "http://localhost:8080"
+
 // TestFrontendPageClients makes the page of docs/frontend.md, with the commands and the files that it shows, and uses it as a
 // person would.
 func TestFrontendPageClients(t *testing.T) {
@@ -39,6 +62,6 @@ func TestFrontendPageClients(t *testing.T) {
 	s.NoDemoMails()
 	s.Work(nil)
 	at := platform.Localhost(s.URL)
-	s.Browse("clients/frontend.test.js", "CANOPY_URL="+at, "CANOPY_PAGE="+platform.Serve(t, page.Folder("dist").Files(), "http://localhost:8080", at),
+	s.Browse("clients/frontend.test.js", "CANOPY_URL="+at, "CANOPY_PAGE="+platform.Serve(t, page.Folder("dist").Files(), pageURL, at),
 		"CANOPY_DOCUMENT=../../docs/samples/shift-rules.docx")
 }
