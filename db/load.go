@@ -40,6 +40,9 @@ func one[A comparable, V any](ctx context.Context, s *Store, load load[A, int64,
 	found, err := load(ctx, s, args, []int64{id})
 	if err == nil && found[id] == nil {
 		err = ErrNoRows
+		if scope, is := any(args).(access.Scope); is && moves(scope) { // rowsBy has looked
+			err = ErrNotThere
+		}
 	}
 	return found[id], err
 }
@@ -47,10 +50,13 @@ func one[A comparable, V any](ctx context.Context, s *Store, load load[A, int64,
 // oneHere loads a single row of a table of what companies have, which another cell may have.
 func oneHere[A comparable, V any](ctx context.Context, s *Store, kind string, load load[A, int64, *V], args A, id int64) (*V, error) {
 	row, err := one(ctx, s, load, args, id)
-	if errors.Is(err, ErrNoRows) {
-		err = s.madeElsewhere(ctx, rowName{kind: kind, id: id})
+	if !errors.Is(err, ErrNoRows) {
+		return row, err
 	}
-	return row, err
+	if there := s.madeElsewhere(ctx, rowName{kind: kind, id: id}); !errors.Is(there, ErrNoRows) {
+		err = there
+	}
+	return nil, err
 }
 
 // onlyIDs is for a query that takes the ids alone.

@@ -18,13 +18,19 @@ var qLineage = prepare(`SELECT lineage FROM customers WHERE id = $1`)
 // errMoved says that the company of a scope, or one above it, was moved while something was asked for in the scope.
 var errMoved = errors.New("the company of the scope was moved")
 
+// ErrNotThere is the ErrNoRows of a scope of which it was looked afterwards that it stands: nobody has to look again.
+var ErrNotThere = fmt.Errorf("%w, which stands", ErrNoRows)
+
+// moves tells whether the company of a scope can be moved: all but the root can.
+func moves(scope access.Scope) bool { return len(scope.From()) > 1 }
+
 // Stands tells whether the company of a scope is where it was when the scope was looked up. What was not found in the scope says nothing where it is not: the
 // error is worth another try, which begins with the new place.
 func (s *Store) Stands(ctx context.Context, scope access.Scope) error {
-	from := scope.From()
-	if len(from) < 2 { // the root does not move
+	if !moves(scope) {
 		return nil
 	}
+	from := scope.From()
 	id := from[len(from)-1]
 	var now pq.Int64Array
 	if err := s.get(Alone(ctx), &now, qLineage, id); err != nil || slices.Equal(now, from) {

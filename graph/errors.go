@@ -11,6 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"canopy/db"
 	"canopy/internal/problem"
 	"canopy/internal/web"
 )
@@ -74,6 +75,9 @@ func (e *endpoint) present(ctx context.Context, err error) *gqlerror.Error {
 	}
 	e.logInternal(ctx, p)
 	shown := face(ctx, p)
+	if errors.Is(p, db.ErrNotThere) {
+		shown.Err = db.ErrNotThere // for unmoved
+	}
 	if isOwn {
 		shown.Path, shown.Locations = own.Path, own.Locations
 	}

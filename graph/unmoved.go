@@ -43,5 +43,5 @@ func (u unmoved) InterceptResponse(ctx context.Context, next graphql.ResponseHan
 
 func saysWhere(e *gqlerror.Error) bool {
 	code, _ := e.Extensions["code"].(string)
-	return resolvers.SaysWhere(problem.Code(code))
+	return resolvers.SaysWhere(problem.Code(code), e)
 }

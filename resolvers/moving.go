@@ -142,9 +142,10 @@ func (ch *changes) lostReach(id int64, was, above []int64) {
 	}
 }
 
-// SaysWhere tells of a refusal's code whether it may say where something was looked for, and not what there is.
-func SaysWhere(code problem.Code) bool {
-	return code == problem.Forbidden || code == problem.NotFound || code == problem.Internal
+// SaysWhere tells of a refusal, by its code, whether it may say where something was looked for, and not what there is; of one whose scope was looked at it is known that it
+// does not.
+func SaysWhere(code problem.Code, refusal error) bool {
+	return (code == problem.Forbidden || code == problem.NotFound || code == problem.Internal) && !errors.Is(refusal, db.ErrNotThere)
 }
 
 // Moved is what is told in place of such a refusal where the caller's own company was moved since the request began, which is worth another try; nil where it was not.

@@ -94,9 +94,17 @@ type (
 // business beyond their reach. id is what the caller named it by.
 func missing(err error, what string, id any) error {
 	if errors.Is(err, db.ErrNoRows) {
-		return problem.Missing("there is no %s %v", what, id)
+		return known(problem.Missing("there is no %s %v", what, id), err)
 	}
 	return err
+}
+
+// known has a refusal tell, to Moved alone, that its scope was looked at already.
+func known(p *problem.Error, err error) error {
+	if errors.Is(err, db.ErrNotThere) {
+		return p.Because(db.ErrNotThere)
+	}
+	return p
 }
 
 // customer gives the company of an optional argument, the caller's own when it is left out.

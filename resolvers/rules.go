@@ -21,7 +21,7 @@ import (
 // root, 403 whether it exists or not; at the root, 404.
 func (c *caller) unreached(err error, what string, id int64) error {
 	if errors.Is(err, db.ErrNoRows) && !c.IsRoot() {
-		return problem.Denied("the %s %d is not within reach", what, id)
+		return known(problem.Denied("the %s %d is not within reach", what, id), err)
 	}
 	return missing(err, what, id)
 }

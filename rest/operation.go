@@ -204,7 +204,7 @@ func (a *api) refuse(ctx context.Context, err error, faults *locator) error {
 // failure is an error's REST face. What is the platform's own fault goes to the log.
 func (a *api) failure(ctx context.Context, err error) *Problem {
 	e := problem.From(err)
-	if resolvers.SaysWhere(e.Code) {
+	if resolvers.SaysWhere(e.Code, e) {
 		if moved := a.r.Moved(ctx); moved != nil {
 			e, err = problem.From(moved), moved
 		}

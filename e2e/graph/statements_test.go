@@ -140,6 +140,25 @@ func TestCompaniesTakeTwoStatements(t *testing.T) {
 	}
 }
 
+// TestRefusalsTakeThreeStatements: where nothing is found by an id it is looked once, by one statement more, whether the caller's company is where it was.
+func TestRefusalsTakeThreeStatements(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	greta, account := s.As("Alpine Energy", "greta@alpine.example"), s.Account(s.Customer("Coral Logistics"), "tenant")
+	ask := func() {
+		s.Must(403, "GET", fmt.Sprintf("/v1/accounts/%d", account), greta, nil)
+	}
+	query := func() {
+		s.Refused(t, "FORBIDDEN", greta, `query($id: ID!) { account(id: $id) { name } }`, map[string]any{"id": account})
+	}
+	for door, do := range map[string]func(){"REST": ask, "GraphQL": query} {
+		do() // notes that the permission is used
+		if n := s.Statements(do); n > 3 {
+			t.Errorf("%s: %d statements, want at most 3", door, n)
+		}
+	}
+}
+
 // TestAgentsAndRunsTakeThreeStatements counts the statements of what is done most, with BEGIN and COMMIT where there are any: one finds the caller, one
 // the new id, and one, which is a transaction by itself, writes what is made and what is told of it.
 func TestAgentsAndRunsTakeThreeStatements(t *testing.T) {
