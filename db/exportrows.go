@@ -89,7 +89,7 @@ var (
 	qExportSecrets = exportFew("secrets", `'id', t.id, 'customerId', t.customer_id, 'name', t.name, 'createdAt', t.created_at, 'updatedAt', t.updated_at`)
 
 	qExportProviders = exportFew("identity_providers", `'id', t.id, 'customerId', t.customer_id, 'name', t.name, 'issuer', t.issuer, 'clientId', t.client_id,
-		'domains', t.domains, 'defaultRoleId', t.default_role_id, 'required', t.required, 'enabled', t.enabled, 'createdAt', t.created_at, 'updatedAt', t.updated_at`)
+		'domains', t.domains, 'defaultRoleId', t.default_role_id, 'required', t.required, 'enabled', t.enabled, 'features', t.features, 'createdAt', t.created_at, 'updatedAt', t.updated_at`)
 	qExportDestinations = exportBy("webhook_destinations", "customer_id", "id", " AND deleted_at IS NULL", `'id', t.id, 'customerId', t.customer_id, 'url', t.url, 'name', t.name,
 		'events', t.events, 'enabled', t.enabled, 'signing', t.signing, 'createdAt', t.created_at`)
 	// What a delivery of the audit log carried stands among its events, for who may read them.

@@ -21,9 +21,11 @@ type IdentityProvider struct {
 	DefaultRoleID *int64         `db:"default_role_id" audit:"defaultRole"`
 	Required      bool           `db:"required" audit:"required"`
 	Enabled       bool           `db:"enabled" audit:"enabled"`
-	CreatedAt     time.Time      `db:"created_at"`
-	UpdatedAt     time.Time      `db:"updated_at"`
-	Version       int            `db:"row_version"`
+	// Features are the rights that sessions from it have at most; nil: all of them.
+	Features  pq.StringArray `db:"features" audit:"features"`
+	CreatedAt time.Time      `db:"created_at"`
+	UpdatedAt time.Time      `db:"updated_at"`
+	Version   int            `db:"row_version"`
 
 	siblings
 }
@@ -32,6 +34,9 @@ type IdentityProvider struct {
 func (p *IdentityProvider) GlobalID() globalid.ID {
 	return globalid.ID{Type: "IdentityProvider", Int: p.ID}
 }
+
+// Rights are those that sessions from the provider have at most.
+func (p *IdentityProvider) Rights() access.Features { return boundBy(p.Features, access.AllFeatures) }
 
 // ProviderAtWork is a provider as sign-ins use it, with its sealed secret.
 type ProviderAtWork struct {
@@ -70,11 +75,11 @@ var (
 		WHERE $1::bigint <> ALL (` + serving("c.lineage") + `))`)
 	qProviderCount  = prepare(`SELECT count(*) FROM identity_providers WHERE customer_id = $1`)
 	qInsertProvider = prepare(`
-		INSERT INTO identity_providers AS p (customer_id, name, issuer, client_id, client_secret, domains, default_role_id, required, enabled)
-		VALUES ($1, $2, $3, $4, '', $5, $6, $7, $8) RETURNING ` + providerColumns)
+		INSERT INTO identity_providers AS p (customer_id, name, issuer, client_id, client_secret, domains, default_role_id, required, enabled, features)
+		VALUES ($1, $2, $3, $4, '', $5, $6, $7, $8, $9) RETURNING ` + providerColumns)
 	qUpdateProvider = prepare(`
 		UPDATE identity_providers p SET name = $2, issuer = $3, client_id = $4, domains = $5, default_role_id = $6, required = $7, enabled = $8,
-			client_secret = COALESCE($9, client_secret), updated_at = now()
+			features = $9, client_secret = COALESCE($10, client_secret), updated_at = now()
 		WHERE p.id = $1 RETURNING ` + providerColumns)
 	qSetProviderSecret = prepare(`UPDATE identity_providers SET client_secret = $2 WHERE id = $1`)
 	qDeleteProvider    = prepare(`DELETE FROM identity_providers WHERE id = $1`)
@@ -157,7 +162,7 @@ func (s *Store) ProviderCount(ctx context.Context, customerID int64) (n int, err
 // InsertProvider makes a provider, without its secret yet: that is sealed to its id.
 func (s *Store) InsertProvider(ctx context.Context, as IdentityProvider) (*IdentityProvider, error) {
 	p := &IdentityProvider{}
-	err := s.get(ctx, p, qInsertProvider, as.CustomerID, as.Name, as.Issuer, as.ClientID, as.Domains, as.DefaultRoleID, as.Required, as.Enabled)
+	err := s.get(ctx, p, qInsertProvider, as.CustomerID, as.Name, as.Issuer, as.ClientID, as.Domains, as.DefaultRoleID, as.Required, as.Enabled, as.Features)
 	return p, err
 }
 
@@ -173,7 +178,7 @@ func (s *Store) UpdateProvider(ctx context.Context, as IdentityProvider, sealed 
 	if sealed != nil {
 		value = sealed
 	}
-	err := s.get(ctx, p, qUpdateProvider, as.ID, as.Name, as.Issuer, as.ClientID, as.Domains, as.DefaultRoleID, as.Required, as.Enabled, value)
+	err := s.get(ctx, p, qUpdateProvider, as.ID, as.Name, as.Issuer, as.ClientID, as.Domains, as.DefaultRoleID, as.Required, as.Enabled, as.Features, value)
 	return p, err
 }
 

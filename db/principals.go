@@ -90,12 +90,14 @@ var (
 			ON p.user_id = k.user_id AND p.account_id = $2 AND k.customer_id = ANY(c.lineage)
 		WHERE k.client_id = $1`)
 	qLoginCaller = prepare(`
-		SELECT u.email, u.password_changed_at, s.alive AS in_session, COALESCE(s.provider_id, 0) AS provider_id, c.lineage, c.region_id, COALESCE(g.code, '') AS code,
+		SELECT u.email, u.password_changed_at, s.alive AS in_session, COALESCE(s.provider_id, 0) AS provider_id, s.provider_features, c.lineage, c.region_id, COALESCE(g.code, '') AS code,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.role_id, 0) AS role_id, COALESCE(g.role_name, '') AS role_name, COALESCE(g.role_owner, false) AS role_owner,
 			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `, ` + inactive("c.lineage") + ` AS suspended, ` + rates + `
 		FROM users u JOIN customers c ON c.id = $2
-		LEFT JOIN LATERAL (SELECT ended_at IS NULL AS alive, provider_id FROM sessions WHERE id = $4 AND user_id = u.id OFFSET 0) s ON true
+		LEFT JOIN LATERAL (
+			SELECT o.ended_at IS NULL AS alive, o.provider_id, p.features AS provider_features FROM sessions o LEFT JOIN identity_providers p ON p.id = o.provider_id
+			WHERE o.id = $4 AND o.user_id = u.id OFFSET 0) s ON true
 		LEFT JOIN LATERAL (
 			SELECT DISTINCT ON (i.application_id) app.code, ` + grantColumns + `
 			FROM accounts a` + permissionOf("u.id") + instanceOf + joinByID("applications", "app", "i.application_id") + joinByID("roles", "r", "p.role_id") + `
@@ -244,6 +246,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 		PasswordChangedAt *time.Time     `db:"password_changed_at"`
 		InSession         *bool          `db:"in_session"`
 		ProviderID        int64          `db:"provider_id"`
+		ProviderFeatures  pq.StringArray `db:"provider_features"`
 		Lineage           access.Lineage `db:"lineage"`
 		RegionID          int64          `db:"region_id"`
 		Rates             pq.StringArray `db:"rates"`
@@ -259,6 +262,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 	}
 	c := &Caller{Principal: access.Principal{
 		UserID: t.UserID, Email: rows[0].Email, CustomerID: t.CustomerID, SessionID: t.SessionID, ProviderID: rows[0].ProviderID, Lineage: rows[0].Lineage, RegionID: rows[0].RegionID, Rates: parseRates(rows[0].Rates),
+		Withheld: access.AllFeatures &^ boundBy(rows[0].ProviderFeatures, access.AllFeatures),
 	}}
 	c.Withdrawn, c.Suspended = rows[0].Withdrawn, rows[0].Suspended
 	if at := rows[0].PasswordChangedAt; at != nil {
@@ -270,6 +274,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 	for _, r := range rows {
 		if app, ok := access.ParseApp(r.Code); ok {
 			c.Grants[app] = r.grant()
+			c.Grants[app].Features &^= c.Withheld
 		}
 	}
 	return c, nil

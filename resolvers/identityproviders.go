@@ -25,7 +25,7 @@ const (
 )
 
 // mayAdmit: whoever says how people sign in can sign in as any of them, so it takes an owner, and no API key that is bound to less than its
-// owner has, by its rights, its end or its networks.
+// owner has, by its rights, its end or its networks. How much the owner may bounds what can be had by the provider: admits.
 func (c *caller) mayAdmit(ctx context.Context, s *db.Store) error {
 	if !c.Owner {
 		return problem.Denied("only an owner may change how people sign in to a company")
@@ -38,6 +38,21 @@ func (c *caller) mayAdmit(ctx context.Context, s *db.Store) error {
 		err = problem.Denied("an API key that has fewer rights than its owner, ends, or works from some networks only can't change how people sign in").With(beyondOwnRights)
 	}
 	return err
+}
+
+// admits has a provider give no more than who says where people sign in could give them: sessions from it have no right that the caller lacks
+// in tenant management. Who gives a secret of the same registration takes nothing away, and vouches for it.
+func (c *caller) admits(before, next *db.IdentityProvider, secret bool) {
+	rights := c.Grants[access.Tenant].Features
+	switch same := before.Issuer == next.Issuer && before.ClientID == next.ClientID; {
+	case same && !secret:
+		return
+	case same:
+		rights |= before.Rights()
+	}
+	if next.Features = rights.Names(); rights == access.AllFeatures {
+		next.Features = nil // which has those that there are not yet, too
+	}
 }
 
 // GetIdentityProvider gives one identity provider of a company within reach.
@@ -131,6 +146,7 @@ func (m Mutation) CreateIdentityProvider(ctx context.Context, in CreateIdentityP
 		return nil, err
 	}
 	row.CustomerID = customer.ID
+	c.admits(&db.IdentityProvider{}, &row, true)
 	out := &CreateIdentityProviderPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		// The company's row is held, so that its providers are counted once at a time.
@@ -303,6 +319,7 @@ func (m Mutation) UpdateIdentityProvider(ctx context.Context, in UpdateIdentityP
 		if err != nil {
 			return what, err
 		}
+		ch.caller.admits(row, &next, sealed != nil)
 		if out.IdentityProvider, err = ch.updateProvider(ctx, customer, row, next, sealed, in.Domains != nil); err != nil {
 			return what, err
 		}
@@ -415,6 +432,11 @@ func (e IdentityProviderEdges) Customer(ctx context.Context, obj *db.IdentityPro
 // Domains are those of the addresses that the provider speaks for.
 func (IdentityProviderEdges) Domains(_ context.Context, obj *db.IdentityProvider) ([]string, error) {
 	return obj.Domains, nil
+}
+
+// Features are the rights that sessions from the provider have at most; nil: all of them.
+func (IdentityProviderEdges) Features(_ context.Context, obj *db.IdentityProvider) ([]string, error) {
+	return obj.Features, nil
 }
 
 // within tells whether the provider's company is within reach, or above it.

@@ -106,10 +106,10 @@ func mayMakeKey(ctx context.Context, tx *db.Store, c *caller, k *db.APIKey) erro
 	return mayHandKeyOver(ctx, tx, c, k)
 }
 
-// mayTakeOverKey: who gets a new secret of a key gets the key. One's own is one's already, unless a key that
-// may less asks for it.
+// mayTakeOverKey: who gets a new secret of a key gets the key. One's own is one's already, unless a key or a session
+// that may less asks for it.
 func mayTakeOverKey(ctx context.Context, tx *db.Store, c *caller, k *db.APIKey) error {
-	if err := mayMakeWithKey(ctx, tx, c, k); err != nil || k.UserID == c.UserID {
+	if err := mayMakeWithKey(ctx, tx, c, k); err != nil || k.UserID == c.UserID && c.Withheld == 0 {
 		return err
 	}
 	return mayHandKeyOver(ctx, tx, c, k)

@@ -53,7 +53,11 @@ func (c *caller) mayGive(rights access.Features) error {
 	if g == nil {
 		g = &access.Grant{}
 	}
-	if beyond := rights &^ g.Features; beyond != 0 {
+	beyond := rights &^ g.Features
+	if withheld := beyond & c.Withheld; withheld != 0 {
+		return problem.Denied("the right %s can't be given: your session comes from an identity provider that was set up by somebody without it", withheld.Names()[0]).With(beyondOwnRights)
+	}
+	if beyond != 0 {
 		return problem.Denied("the right %s can't be given: your own role %q in tenant management does not have it", beyond.Names()[0], g.RoleName).With(beyondOwnRights)
 	}
 	return nil

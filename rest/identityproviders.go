@@ -25,6 +25,7 @@ type IdentityProvider struct {
 	DefaultRoleID        *int64        `json:"defaultRoleId,omitempty" doc:"The role that new people get, for who reaches the company; without it somebody has to give them one"`
 	Required             bool          `json:"required" doc:"Whether people have to sign in at a provider; owners may use their passwords nevertheless"`
 	Enabled              bool          `json:"enabled" doc:"Whether people can sign in at it"`
+	Features             *[]string     `json:"features" nullable:"true" doc:"The rights that sessions from it have at most, of those of their users: what who has said where people sign in could give; null for all of them"`
 	RedirectURI          string        `json:"redirectUri" doc:"Where it has to send people back to"`
 	BackchannelLogoutURI string        `json:"backchannelLogoutUri" doc:"Where it can tell that somebody has signed out there"`
 	CreatedAt            time.Time     `json:"createdAt"`
@@ -179,7 +180,7 @@ func (a *api) provider(ctx context.Context, p *db.IdentityProvider) (IdentityPro
 	edges := resolvers.IdentityProviderEdges{Resolver: a.r}
 	out := IdentityProvider{
 		ID: p.ID, CustomerID: p.CustomerID, Name: p.Name, Issuer: p.Issuer, ClientID: p.ClientID, Domains: p.Domains, Claims: []DomainClaim{},
-		Required: p.Required, Enabled: p.Enabled, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(),
+		Required: p.Required, Enabled: p.Enabled, Features: listOrNull(p.Features), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(),
 	}
 	out.RedirectURI, _ = edges.RedirectURI(ctx, p)
 	out.BackchannelLogoutURI, _ = edges.BackchannelLogoutURI(ctx, p)

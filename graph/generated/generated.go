@@ -204,6 +204,7 @@ type IdentityProviderResolver interface {
 	Claims(ctx context.Context, obj *db.IdentityProvider) ([]*db.DomainClaim, error)
 	DefaultRole(ctx context.Context, obj *db.IdentityProvider) (*db.Role, error)
 
+	Features(ctx context.Context, obj *db.IdentityProvider) ([]string, error)
 	RedirectURI(ctx context.Context, obj *db.IdentityProvider) (string, error)
 	BackchannelLogoutURI(ctx context.Context, obj *db.IdentityProvider) (string, error)
 
@@ -2884,6 +2885,8 @@ type IdentityProvider implements Node {
   required: Boolean!
   "Whether people can sign in at it."
   enabled: Boolean!
+  "The rights that sessions from it have at most, of those of their users: what who has said where people sign in could give. Null: all of them."
+  features: [String!]
   "Where the provider has to send people back to: the redirect URI of the registration there."
   redirectUri: String!
   "Where the provider can tell that somebody has signed out there: the back-channel logout URI of the registration."
@@ -13735,6 +13738,29 @@ func (ec *executionContext) _IdentityProvider_required(ctx context.Context, fiel
 
 func (ec *executionContext) _IdentityProvider_enabled(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
 	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Enabled)
+}
+
+func (ec *executionContext) _IdentityProvider_features(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IdentityProvider_features(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.IdentityProvider().Features(ctx, obj)
+		},
+		obj,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_IdentityProvider_features(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IdentityProvider", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _IdentityProvider_redirectUri(ctx context.Context, field graphql.CollectedField, obj *db.IdentityProvider) (ret graphql.Marshaler) {
@@ -33687,6 +33713,11 @@ func (ec *executionContext) _IdentityProvider(ctx context.Context, sel ast.Selec
 		case "enabled":
 			out.Values[i] = ec._IdentityProvider_enabled(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "features":
+			out.Values[i] = ec._IdentityProvider_features(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "redirectUri":

@@ -69,6 +69,8 @@ type Principal struct {
 	SessionID int64
 	// ProviderID is the identity provider that the session comes from; 0 for none.
 	ProviderID int64
+	// Withheld are the rights that no session from that provider has, whatever the roles of its user.
+	Withheld Features
 	// KeyStale: the key's last use was written down over a minute ago.
 	KeyStale bool
 	// Serves tells which applications the token was issued for.

@@ -1994,6 +1994,8 @@ type IdentityProvider struct {
 	Required bool `json:"required,omitzero"`
 	// Whether people can sign in at it.
 	Enabled bool `json:"enabled,omitzero"`
+	// The rights that sessions from it have at most, of those of their users: what who has said where people sign in could give. Null: all of them.
+	Features []string `json:"features,omitzero"`
 	// Where the provider has to send people back to: the redirect URI of the registration there.
 	RedirectURI string `json:"redirectUri,omitzero"`
 	// Where the provider can tell that somebody has signed out there: the back-channel logout URI of the registration.

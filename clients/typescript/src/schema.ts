@@ -1954,6 +1954,8 @@ export interface IdentityProvider {
   required: boolean;
   /** Whether people can sign in at it. */
   enabled: boolean;
+  /** The rights that sessions from it have at most, of those of their users: what who has said where people sign in could give. Null: all of them. */
+  features: Array<string> | null;
   /** Where the provider has to send people back to: the redirect URI of the registration there. */
   redirectUri: string;
   /** Where the provider can tell that somebody has signed out there: the back-channel logout URI of the registration. */
