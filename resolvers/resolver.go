@@ -74,6 +74,8 @@ type Resolver struct {
 	Chat *chat.Client
 	// Late tells why a cell lets no caller in at the moment; nil at the home, which always knows who may.
 	Late func() error
+	// Lacks tells whether a cell may not know yet what was made at the home at a moment; nil at the home.
+	Lacks func(made time.Time) bool
 	// Cells are asked for their rows of lists that span several; nil: none is.
 	Cells *hop.Cells
 	// Search finds chunks.

@@ -194,7 +194,10 @@ func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access
 	}
 	ctx = r.Store.ForCompany(ctx, claims.CustomerID)
 	c, err := callerOf(ctx, r.Store, claims, first)
-	for end := claims.IssuedAt.Add(replicated); errors.Is(err, db.ErrNoRows) && r.Store.Cell() != nil && time.Now().Before(end); {
+	for end := time.Now().Add(replicated); errors.Is(err, db.ErrNoRows) && r.mayLack(claims.IssuedAt); {
+		if time.Now().After(end) {
+			return nil, notYetHere()
+		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -228,7 +231,7 @@ func (r *Resolver) holds(ctx context.Context, claims *token.Claims, c *db.Caller
 	return nil
 }
 
-// replicated is how old a token may be whose caller a cell does not know yet: its session or its key was made at the home a moment ago, and is on its way. The cell looks every
+// replicated is how long a cell waits for a caller whom it does not know yet: the session or the key was made at the home a moment ago, and is on its way. The cell looks every
 // replicatedEvery until then.
 const (
 	replicated      = 3 * time.Second
@@ -247,6 +250,19 @@ func callerOf(ctx context.Context, s *db.Store, claims *token.Claims, first acce
 	return s.LoginCaller(ctx, db.LoginToken{
 		UserID: userID, CustomerID: claims.CustomerID, SessionID: claims.SessionID, IssuedAt: claims.IssuedAt, KeyID: claims.KeyID,
 	})
+}
+
+// mayLack tells whether what was made at the home at a moment may not be known here yet.
+func (r *Resolver) mayLack(made time.Time) bool { return r.Lacks != nil && r.Lacks(made) }
+
+// ReasonLate is how programs know that a cell does not know yet what the home does.
+const ReasonLate = "late"
+
+// notYetHere refuses a caller whose session or key is still on its way: nobody can tell it from one that the home does not have either, and a client would forget a good one that is said to have ended.
+func notYetHere() error {
+	p := problem.Away("the directory", errors.New("the replica lacks the caller")).With(ReasonLate)
+	p.Detail = "this cell has not heard from the home yet of the session or the key that the access token is of"
+	return p
 }
 
 // late refuses callers where there may be revocations that are not known here.

@@ -193,7 +193,8 @@ func TestLateCellRefuses(t *testing.T) {
 	devtest.Eventually(t, "the cell knows what was revoked meanwhile", func() bool { return list().Status == 401 })
 }
 
-// TestNewSessionsAreWaitedFor: who has just signed in is let in by a cell once it has the session. One that has ended is refused at once, wherever, and so is one that the home does not have.
+// TestNewSessionsAreWaitedFor: who has just signed in is let in by a cell once it has the session. While that is on its way for longer nobody is told that it has ended. One that has ended is refused at
+// once, wherever, and so is one that the home does not have.
 func TestNewSessionsAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	c := platform.StartOneDoor(t, "eu-central")
@@ -206,9 +207,13 @@ func TestNewSessionsAreWaitedFor(t *testing.T) {
 			t.Errorf("%s: %d %s after %v", what, a.Status, a.Body, took)
 		}
 	}
-	held := devtest.Must[*sql.Tx](t)(c.Cell.DB.BeginTx(t.Context(), nil))
-	defer func() { _ = held.Rollback() }()
-	devtest.Must[sql.Result](t)(held.ExecContext(t.Context(), `LOCK TABLE sessions IN EXCLUSIVE MODE`))
+	hold := func() *sql.Tx {
+		held := devtest.Must[*sql.Tx](t)(c.Cell.DB.BeginTx(t.Context(), nil))
+		t.Cleanup(func() { _ = held.Rollback() })
+		devtest.Must[sql.Result](t)(held.ExecContext(t.Context(), `LOCK TABLE sessions IN EXCLUSIVE MODE`))
+		return held
+	}
+	held := hold()
 	session := c.Home.OpenSession(t, platform.DemoAdmin, c.Home.Demo.AdminPassword)
 	arrives := time.AfterFunc(time.Second, func() { _ = held.Rollback() })
 	defer arrives.Stop()
@@ -217,6 +222,18 @@ func TestNewSessionsAreWaitedFor(t *testing.T) {
 	}
 	if arrives.Stop() {
 		t.Error("the session was let in before it was there")
+	}
+	held = hold()
+	session = c.Home.OpenSession(t, platform.DemoAdmin, c.Home.Demo.AdminPassword)
+	for range 2 { // the second comes when the token is older than anybody waits
+		if a := c.Cell.Post("/graphql", session.Token, "application/json", []byte(me)); a.Status != 503 || !strings.Contains(string(a.Body), `"late"`) || a.Header.Get("Retry-After") == "" {
+			t.Errorf("a session that is long on its way: %d %s", a.Status, a.Body)
+		}
+	}
+	devtest.Check(t, held.Rollback())
+	c.Follow(t)
+	if a := c.Cell.Post("/graphql", session.Token, "application/json", []byte(me)); a.Status != 200 {
+		t.Errorf("it has come: %d %s", a.Status, a.Body)
 	}
 	c.Home.SQL(`UPDATE sessions SET ended_at = now()`)
 	c.Follow(t)

@@ -11,6 +11,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/problem"
+	"canopy/resolvers"
 )
 
 // How often a cell asks its home how far that is, how long it waits for an answer, how soon after one the home counts as away, and how often it asks at its start.
@@ -21,6 +22,8 @@ const (
 	beginEvery = 50 * time.Millisecond
 	// followEvery is how often it is looked whether something that was done at the home has come.
 	followEvery = 5 * time.Millisecond
+	// clocksApart is how far the clocks of a cell and of the home may be apart.
+	clocksApart = time.Minute
 )
 
 // checkRegion holds the database to the setting: that of a cell is used as that alone.
@@ -220,9 +223,16 @@ func (w *homeWatch) refuses() error {
 	if known && late <= w.most && (!w.strict || away <= w.most) {
 		return nil
 	}
-	e := problem.Away("the directory", errors.New("the replica is late")).With("late")
+	e := problem.Away("the directory", errors.New("the replica is late")).With(resolvers.ReasonLate)
 	e.Detail = fmt.Sprintf("this cell has not heard from the home for %s what may have been revoked", max(late, away).Round(time.Second))
 	return e
+}
+
+// lacks tells whether the replica may not have what was made at the home at a moment of the home's clock.
+func (w *homeWatch) lacks(made time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fresh.Sub(made) < clocksApart
 }
 
 // joinAnew is what there is to do where the cell can't go on.

@@ -65,3 +65,18 @@ func TestHomeGoesBack(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatReplicasLack: what was made at the home may be missing until the replica is known to be as far, however the two clocks differ.
+func TestWhatReplicasLack(t *testing.T) {
+	t.Parallel()
+	w := &homeWatch{}
+	if !w.lacks(time.Unix(0, 0)) {
+		t.Error("a replica of which nothing is known lacks nothing")
+	}
+	w.fresh = time.Now()
+	for ago, want := range map[time.Duration]bool{-time.Second: true, 0: true, 59 * time.Second: true, 61 * time.Second: false} {
+		if got := w.lacks(w.fresh.Add(-ago)); got != want {
+			t.Errorf("made %v before: %t", ago, got)
+		}
+	}
+}

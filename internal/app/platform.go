@@ -176,7 +176,7 @@ func (p *Platform) wire(ctx context.Context) error {
 		ClientAddress: web.ClientAddress, UserAgent: web.UserAgent, Together: &resolvers.Together{},
 	}
 	if p.home != nil {
-		p.Resolver.Late = p.home.refuses
+		p.Resolver.Late, p.Resolver.Lacks = p.home.refuses, p.home.lacks
 	}
 	p.Resolver.Verifier = token.NewVerifier(p.Resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
 	p.background.Go(func() { p.refreshKeys(ctx, keys) })
