@@ -82,10 +82,19 @@ func (v *check) optional(field string, s *string) {
 
 // attributes checks those of a document, if there are any, and gives them in the form in which they are kept.
 func (v *check) attributes(field string, raw json.RawMessage) json.RawMessage {
+	return v.attributesBy(attributes.Check, field, raw)
+}
+
+// storedAttributes are those of a document in an archive.
+func (v *check) storedAttributes(field string, raw json.RawMessage) json.RawMessage {
+	return v.attributesBy(attributes.Stored, field, raw)
+}
+
+func (v *check) attributesBy(checked func(string, []byte) (json.RawMessage, []problem.Fault), field string, raw json.RawMessage) json.RawMessage {
 	if len(given(raw)) == 0 {
 		return json.RawMessage("{}")
 	}
-	kept, faults := attributes.Check(field, raw)
+	kept, faults := checked(field, raw)
 	v.faults = append(v.faults, faults...)
 	return kept
 }

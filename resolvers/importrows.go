@@ -315,7 +315,7 @@ func (r *importedDocument) check(v *check) {
 		v.fault("originalName", "%s", f.Message)
 	}
 	r.Format, r.ContentType = string(format), format.ContentType()
-	r.Attributes = v.attributes("attributes", r.Attributes)
+	r.Attributes = v.storedAttributes("attributes", r.Attributes)
 	if r.Size < 1 || r.Size > maxContextSize {
 		v.fault("size", "must be 1 to %d", maxContextSize)
 	}

@@ -1,6 +1,7 @@
 package contexts
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -31,7 +32,7 @@ func TestAttributes(t *testing.T) {
 			t.Fatalf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
-	for faulty, says := range map[string]string{`{"a": []}`: "attributes.a", `{"a":`: "attributes", `{"a": 1, "a": 2}`: "attributes.a"} {
+	for faulty, says := range map[string]string{`{"a": []}`: "attributes.a", `{"a":`: "attributes", `{"a": 1, "a": 2}`: "attributes.a", `{"id": 9007199254740993}`: "attributes.id"} {
 		a := known(s, token, id, "e.txt", "text", faulty)
 		if a.Status != 400 || !strings.Contains(string(a.Body), says) {
 			t.Errorf("%s: %d %s", faulty, a.Status, a.Body)
@@ -55,7 +56,9 @@ func TestAttributes(t *testing.T) {
 		`{"or": [{"year": {"eq": 2020}}, {"draft": {"eq": true}}]}`: "a b",
 		`{"and": [{"lang": {"eq": "de"}}, {"not": {"draft": {"eq": true}}}]}`: "c",
 		`{"la\" || \"ng": {"eq": "\") || exists($.lang ? (@ == \"de"}}`:       "",
-		`{"": {"eq": 1}}`: "400",
+		`{"": {"eq": 1}}`:                    "400",
+		`{"year": {"lt": 9007199254740991}}`: "a b",
+		`{"year": {"lt": 9007199254740993}}`: "400",
 	} {
 		a := s.Do("GET", fmt.Sprintf("/context/documents/%d?orderBy=name&attributes=%s", id, url.QueryEscape(filter)), token, nil)
 		got := "400"
@@ -74,6 +77,18 @@ func TestAttributes(t *testing.T) {
 	if got := fmt.Sprint(found); got != "map[nodes:[map[attributes:map[lang:en year:2020]]] totalCount:1]" {
 		t.Error(got)
 	}
+	far := object{"far": json.RawMessage(`{"id": 9007199254740993}`), "filter": json.RawMessage(`{"id": {"eq": 9007199254740993}}`), "d": fmt.Sprintf("%.0f", s.Documents(token, id)[0]["id"]), "c": id}
+	for _, q := range []string{
+		`query($filter: JSON) { documents(filter: {attributes: $filter}) { totalCount } }`,
+		`query($c: ID!, $filter: JSON) { searchContext(contextId: $c, prompt: "text", attributes: $filter) { content } }`,
+		`mutation($d: ID!, $far: JSON) { updateDocument(input: {id: $d, attributes: $far}) { document { attributes } } }`,
+		`mutation { updateDocument(input: {id: ` + far["d"].(string) + `, attributes: {id: 9007199254740993}}) { document { attributes } } }`,
+	} {
+		if says := s.Refused(t, "BAD_REQUEST", token, q, far); !strings.Contains(says, "9007199254740991") {
+			t.Errorf("%s: %s", q, says)
+		}
+	}
+	s.Must(400, "PUT", fmt.Sprintf("/v1/documents/%v", far["d"]), token, object{"attributes": far["far"]})
 }
 
 // TestSearchByAttributes: a filter decides which documents count before any is ranked.

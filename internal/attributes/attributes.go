@@ -5,8 +5,10 @@ package attributes
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,8 +24,16 @@ const (
 	maxText       = 1000
 )
 
+// maxNumber is how far numbers go on either side of 0: beyond it doubles do not hold every whole number, and one that stands for something, as an id of
+// another system, would be kept as its neighbour.
+const maxNumber = 1<<53 - 1
+
 // checker collects faults.
-type checker struct{ faults []problem.Fault }
+type checker struct {
+	faults []problem.Fault
+	// stored takes any number, as were taken before there was a bound.
+	stored bool
+}
 
 func (c *checker) fault(at, format string, args ...any) {
 	c.faults = append(c.faults, problem.Fault{Location: at, Message: fmt.Sprintf(format, args...)})
@@ -32,9 +42,17 @@ func (c *checker) fault(at, format string, args ...any) {
 // Check gives attributes in the form in which they are kept, or each fault, located below at. Numbers are kept as doubles hold
 // them.
 func Check(at string, raw []byte) (json.RawMessage, []problem.Fault) {
-	var c checker
+	return (&checker{}).check(at, raw)
+}
+
+// Stored is Check of what was kept once, and has come in an archive.
+func Stored(at string, raw []byte) (json.RawMessage, []problem.Fault) {
+	return (&checker{stored: true}).check(at, raw)
+}
+
+func (c *checker) check(at string, raw []byte) (json.RawMessage, []problem.Fault) {
 	var all map[string]any
-	if err := json.Unmarshal(raw, &all); err != nil || all == nil {
+	if !c.read(at, raw, &all) || all == nil {
 		c.fault(at, "must be a JSON object of strings, numbers and booleans")
 		return nil, c.faults
 	}
@@ -52,6 +70,19 @@ func Check(at string, raw []byte) (json.RawMessage, []problem.Fault) {
 	}
 	return kept(all), nil
 }
+
+// read reads JSON. A number that no double comes near is told with the bound; where it stands, what is read has nothing.
+func (c *checker) read(at string, raw []byte, into any) bool {
+	err := json.Unmarshal(raw, into)
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.HasPrefix(e.Value, "number ") {
+		c.fault(at, "has a %s: %s", e.Value, farNumber)
+		return true
+	}
+	return err == nil
+}
+
+// farNumber is told of a number that is too far from 0.
+var farNumber = fmt.Sprintf("numbers must be between %d and %d", -maxNumber, maxNumber)
 
 // kept writes JSON as it is stored. What was read as JSON can be written.
 func kept(v any) json.RawMessage {
@@ -85,7 +116,13 @@ func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bid
 // value checks the value of an attribute.
 func (c *checker) value(at string, v any) bool {
 	switch v := v.(type) {
-	case bool, float64:
+	case bool:
+		return true
+	case float64:
+		if math.Abs(v) > maxNumber && !c.stored {
+			c.fault(at, "%s", farNumber)
+			return false
+		}
 		return true
 	case string:
 		switch {

@@ -1,7 +1,6 @@
 package attributes
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -30,8 +29,10 @@ func Filter(at string, raw []byte) (predicate string, faults []problem.Fault) {
 	}
 	var c compiler
 	var filter any
-	if err := json.Unmarshal(raw, &filter); err != nil {
+	if !c.read(at, raw, &filter) {
 		c.fault(at, "must be a JSON object")
+	}
+	if c.faults != nil {
 		return "", c.faults
 	}
 	predicate = c.filter(at, filter, 1)
