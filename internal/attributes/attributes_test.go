@@ -66,16 +66,32 @@ func TestFaultyFilters(t *testing.T) {
 		`{"or": [{"id": {"in": [1, 12345678901234567890]}}]}`: "at.or.id.in: numbers must be between",
 		`{"id": {"eq": 1e999}}`:                               "at: has a number 1e999: numbers must be between",
 		deep:                                                  "at.not.not.not.not.not.not.not.not: lies deeper",
-		`{"or": [` + strings.Repeat(`{"a":{"eq":1}},`, 60) + `{}]}`:  "at: has more than 100",
-		`{"a": {"in": [` + strings.Repeat("1,", 200) + `1]}}`:        "at.a.in: must be a list of at most 200",
-		`{"a": {"eq": "` + strings.Repeat("x", 64<<10) + `"}}`:       "at: is longer than 64 KiB",
-		`{"a": {"eq": 1}, "b": {"gt": false}, "c": {"in": [1, {}]}}`: "at.b.gt: must be a string or a number",
+		`{"or": [` + strings.Repeat(`{"a":{"eq":1}},`, 100) + `{"b":{"eq":1}}]}`:                        "at: has more than 100",
+		`{"and": [` + strings.Repeat(`{"a":{"gte":1,"lt":9}},`, 50) + `{"not":{"b":{"exists":true}}}]}`: "at: has more than 100",
+		`{"or": [` + strings.Repeat(`{},`, 100) + `{}]}`:                                                "at: has more than 100",
+		`{"a": {"in": [` + strings.Repeat("1,", 200) + `1]}}`:                                           "at.a.in: must be a list of at most 200",
+		`{"a": {"eq": "` + strings.Repeat("x", 64<<10) + `"}}`:                                          "at: is longer than 64 KiB",
+		`{"a": {"eq": 1}, "b": {"gt": false}, "c": {"in": [1, {}]}}`:                                    "at.b.gt: must be a string or a number",
 	} {
 		_, faults := attributes.Filter("at", []byte(raw))
 		if len(faults) == 0 {
 			t.Errorf("%.80s is taken", raw)
 		} else if got := faults[0].Location + ": " + faults[0].Message; !strings.HasPrefix(got, want) {
 			t.Errorf("%.80s: %s, want %s", raw, got, want)
+		}
+	}
+}
+
+// TestConditionsAlone: what combines conditions is none of them.
+func TestConditionsAlone(t *testing.T) {
+	one := `{"a":{"eq":1}}`
+	for _, raw := range []string{
+		`{"or": [` + strings.Repeat(one+`,`, 99) + one + `]}`,
+		`{"or": [` + strings.Repeat(`{"and": [`+one+`, {"not": `+one+`}]},`, 49) + `{"b": {"gt": 1, "lt": 2}}]}`,
+		`{"and": [` + strings.Repeat(`{},`, 99) + `{}]}`,
+	} {
+		if predicate, faults := attributes.Filter("at", []byte(raw)); len(faults) > 0 || predicate == "" {
+			t.Errorf("%.80s: %v", raw, faults)
 		}
 	}
 }

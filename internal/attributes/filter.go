@@ -66,6 +66,8 @@ func (c *compiler) filter(at string, v any, depth int) string {
 	case depth > maxDepth:
 		c.fault(at, "lies deeper than %d filters", maxDepth)
 		return ""
+	case len(members) == 0:
+		c.conditions++ // it is written as one, and a list may have any number of it
 	}
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -93,7 +95,7 @@ func (c *compiler) list(at string, v any, by string, depth int) string {
 	}
 	var all []string
 	for _, f := range filters {
-		if c.conditions++; c.conditions > maxConditions {
+		if c.conditions > maxConditions || len(c.faults) > maxConditions {
 			return ""
 		}
 		all = append(all, c.filter(at, f, depth+1))
