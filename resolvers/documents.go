@@ -193,7 +193,7 @@ func bringBack(ctx context.Context, tx *db.Store, into *db.Context, d *db.Docume
 		return row, err
 	}
 	name := row.DisplayName
-	if name == displayName(row.OriginalName, row.NameIndex) { // nobody has given it another one
+	if isOwnName(name, row.OriginalName, row.NameIndex) { // nobody has given it another one
 		name = displayName(row.OriginalName, stored.NextIndex)
 	}
 	return tx.NameDocument(ctx, row.ID, stored.NextIndex, name)
@@ -218,7 +218,9 @@ func (m Mutation) UpdateDocument(ctx context.Context, in UpdateDocumentInput) (*
 		next := *d
 		if in.DisplayName != nil {
 			next.DisplayName = *in.DisplayName
-			v.name("displayName", next.DisplayName)
+			if next.DisplayName != d.DisplayName { // which may be longer, of before long ones were cut
+				v.name("displayName", next.DisplayName)
+			}
 		}
 		if len(given(in.Attributes)) > 0 {
 			next.Attributes = v.attributes("attributes", in.Attributes)

@@ -306,7 +306,9 @@ func (r *importedDocument) check(v *check) {
 	if r.NameIndex < 0 || r.NameIndex > maxOrdinal {
 		v.fault("nameIndex", "must be 0 to %d", maxOrdinal)
 	}
-	if r.DisplayName != displayName(r.OriginalName, r.NameIndex) { // it was given, and not with the upload
+	if isOwnName(r.DisplayName, r.OriginalName, r.NameIndex) {
+		r.DisplayName = displayName(r.OriginalName, r.NameIndex)
+	} else {
 		v.name("displayName", r.DisplayName)
 	}
 	format, err := extract.FormatOf(r.OriginalName)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -223,11 +224,19 @@ func fileName(sent string) string {
 	return name
 }
 
-// displayName tells documents of equal names apart: report.pdf, report (1).pdf, …
+// displayName tells documents of equal names apart: report.pdf, report (1).pdf, … A long name is cut, so that it is no longer than one that is given.
 func displayName(name string, index int) string {
 	if index == 0 {
 		return name
 	}
 	ext := path.Ext(name)
-	return fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), index, ext)
+	behind := fmt.Sprintf(" (%d)%s", index, ext)
+	stem := []rune(strings.TrimSuffix(name, ext))
+	return string(stem[:min(len(stem), max(0, maxName-utf8.RuneCountInString(behind)))]) + behind
+}
+
+// isOwnName tells whether a document of the name is shown by its own name, and not by one that somebody has given it. Once a long one was not cut.
+func isOwnName(shown, name string, index int) bool {
+	ext := path.Ext(name)
+	return shown == displayName(name, index) || index > 0 && shown == fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), index, ext)
 }

@@ -102,6 +102,22 @@ func TestEqualNamesAreToldApart(t *testing.T) {
 			t.Errorf("%d: %v", i, d)
 		}
 	}
+	long := s.NewContext(token, "Long names")
+	for range 2 {
+		s.Upload(token, long, strings.Repeat("a", 196)+".txt", []byte("text"))
+	}
+	// A name that a document has is one to give it, also of before long ones were cut.
+	for _, d := range s.Documents(token, long) {
+		s.Must(200, "PUT", fmt.Sprintf("/v1/documents/%.0f", d["id"]), token, object{"displayName": d["displayName"]})
+		if n := len(d["displayName"].(string)); n != 200 {
+			t.Errorf("a name of %d characters", n)
+		}
+	}
+	s.SQL(`UPDATE documents SET display_name = repeat('a', 196) || ' (1).txt' WHERE context_id = $1 AND name_index = 1`, long)
+	shown := s.Documents(token, long)[1]
+	path := fmt.Sprintf("/v1/documents/%.0f", shown["id"])
+	s.Must(200, "PUT", path, token, object{"displayName": shown["displayName"], "attributes": object{"a": 1}})
+	s.Must(400, "PUT", path, token, object{"displayName": strings.Repeat("a", 201)})
 }
 
 // TestMaxSizeHolds uploads more at the same time than fits: what is stored never passes the limit,
