@@ -41,6 +41,8 @@ var (
 		SELECT ` + chunkColumns + ofReady + `JOIN contexts x ON x.id = d.context_id WHERE k.id = $3 AND ` + onDesk)
 	qChunkCounts = prepare(`
 		SELECT id, chunks AS value FROM documents WHERE id = ANY($1) AND ` + unindexed("status = 'ready'"))
+	qStillOf = prepare(`
+		SELECT id, true AS value FROM documents WHERE id = ANY($1) AND revision = $2 AND ` + unindexed("status = 'ready'"))
 	// The chunks first, whatever the planner thinks of a table that has just grown.
 	qFoundChunks = prepare(`
 		WITH k AS MATERIALIZED (SELECT ` + chunkColumns + `, k.revision FROM chunks k WHERE k.id = ANY($2))
@@ -62,6 +64,7 @@ var (
 
 	documentChunks      = edgeBy((*Document).key, pagesOf[Chunk](chunksOfDocument))
 	documentReadyChunks = edgeBy((*Document).key, valueOf[int](qChunkCounts, onlyIDs))
+	documentStillOf     = edgeBy((*Document).key, valueOf[bool](qStillOf, func(r pageRead, ids []int64) []any { return []any{ids, r.revision} }))
 	chunkDocument       = edgeBy(func(c *Chunk) int64 { return c.DocumentID }, documentsByID)
 )
 
@@ -80,6 +83,17 @@ func (d *Document) Chunks(ctx context.Context, s *Store, ask Ask) ([]*Chunk, err
 // ReadyChunks counts a document's chunks; 0 unless it is ready.
 func (d *Document) ReadyChunks(ctx context.Context, s *Store) (int, error) {
 	return follow(ctx, s, d, documentReadyChunks, none{})
+}
+
+// pageRead is a page of the chunks of documents, as of a revision.
+type pageRead struct {
+	revision int64
+	ask      Ask
+}
+
+// StillOf tells, once a page of a document's chunks was read, whether the document is ready and of the revision that it had when it was read itself.
+func (d *Document) StillOf(ctx context.Context, s *Store, page Ask) (bool, error) {
+	return follow(ctx, s, d, documentStillOf, pageRead{d.Revision, page})
 }
 
 // Document is the edge from a chunk to its document.

@@ -114,6 +114,7 @@ var examples = map[query]example{
 	// chunks.go
 	qChunk:         few(299, 0, 299),
 	qChunkCounts:   few("{299,5}"),
+	qStillOf:       few("{299,5}", 0),
 	qFoundChunks:   few("{299}", "{299,5}"),
 	qChunksAsKnown: few(299, 0, 299, 1, 0, 0, "{299,5}"),
 	qInsertChunks:  few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}", "{NULL}"),

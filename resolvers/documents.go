@@ -48,11 +48,15 @@ func (q Query) ListDocuments(ctx context.Context, contextID globalid.ID, filter 
 	if err != nil {
 		return err
 	}
-	read := whileSo(within(c.desk(), q.Store.FindDocuments), func(ctx context.Context) error {
+	return listAll(ctx, q.Resolver, c, asked{list: db.Documents, filter: filter, also: []db.Term{idTerm("contextId", row.ID)}}, l, q.documentsOf(c, contextID), each)
+}
+
+// documentsOf reads documents of a context for as long as that is there for the caller.
+func (q Query) documentsOf(c *caller, contextID globalid.ID) func(context.Context, db.Ask) ([]*db.Document, error) {
+	return whileSo(within(c.desk(), q.Store.FindDocuments), func(ctx context.Context) error {
 		_, err := q.aContext(ctx, c, contextID, "contextId")
 		return err
 	})
-	return listAll(ctx, q.Resolver, c, asked{list: db.Documents, filter: filter, also: []db.Term{idTerm("contextId", row.ID)}}, l, read, each)
 }
 
 // ListChunks gives each chunk of a document of the caller's contexts, in their order. One that is not ready has none.
@@ -72,8 +76,11 @@ func (q Query) ListChunks(ctx context.Context, documentID globalid.ID, l Listing
 		}
 		return missing(err, "document", d.ID)
 	})
-	return listAll(ctx, q.Resolver, c, asked{list: db.Chunks}, l, read, each)
+	return listAll(ctx, q.Resolver, c, asked{list: db.Chunks, reading: readingOf(d)}, l, read, each)
 }
+
+// readingOf tells the chunks that a document has from those that it has once it was processed anew.
+func readingOf(d *db.Document) string { return strconv.FormatInt(d.Revision, 10) }
 
 // whileSo reads pages of a list, and looks behind each whether what the list hangs from is as it was when it was begun: once that has gone, or is
 // another, an empty page would be taken for the end of the list.
@@ -98,11 +105,6 @@ func (q Query) ListDeletedDocuments(ctx context.Context, contextID globalid.ID) 
 		return nil, err
 	}
 	return row.DeletedDocuments(ctx, q.Store)
-}
-
-func (r *Resolver) listDocuments(ctx context.Context, c *caller, filter *DocumentFilter, l Listing, each func(*db.Document, paging.Cursor) error) error {
-	return listAll(ctx, r, c, asked{list: db.Documents, filter: filter}, l,
-		within(c.desk(), r.Store.FindDocuments), each)
 }
 
 // DeleteDocumentInput names a document to remove. With ContextID it must be one of that context.
@@ -452,8 +454,19 @@ func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, first *int,
 	if err != nil {
 		return nil, err
 	}
-	return connected(ctx, e.Resolver, c, asked{list: db.Chunks, args: page(first, after, last, before)},
-		within(e.Store, obj.Chunks),
+	return connected(ctx, e.Resolver, c, asked{list: db.Chunks, args: page(first, after, last, before), reading: readingOf(obj)},
+		func(ctx context.Context, a db.Ask) ([]*db.Chunk, error) {
+			rows, err := obj.Chunks(ctx, e.Store, a)
+			if err != nil || a.Page.IsOpen() {
+				return rows, err
+			}
+			// It may have become another between reading it and its chunks.
+			still, err := obj.StillOf(ctx, e.Store, a)
+			if err == nil && !still {
+				err = problem.Invalid(problem.Fault{Location: boundName(a.Page.Backward), Message: otherReading})
+			}
+			return rows, err
+		},
 		func(ctx context.Context, a db.Ask) (int, error) { return obj.ReadyChunks(ctx, e.Store) })
 }
 

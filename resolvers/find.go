@@ -45,6 +45,8 @@ type asked struct {
 	also []db.Term
 	// top is the company that the companies of the list are below; nil for other lists.
 	top access.Lineage
+	// reading, where a list can become another whose places say nothing of this one, tells the one from the other. It stands in cursors.
+	reading string
 }
 
 // page are the arguments of a connection.
@@ -64,13 +66,17 @@ func connected[T listed](ctx context.Context, r *Resolver, c *caller, in asked,
 	if err != nil {
 		return nil, err
 	}
+	at := func(row T) paging.Cursor { return in.list.At(order.Name, row.FoundAt()) }
+	if in.reading != "" {
+		place := at
+		at, page = func(row T) paging.Cursor { return place(row).With(in.reading) }, page.Without()
+	}
 	ask := db.NewAsk(where, order.Name, page)
 	rows, err := read(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	return newConnection(page, rows,
-		func(row T) paging.Cursor { return in.list.At(order.Name, row.FoundAt()) },
+	return newConnection(page, rows, at,
 		func(ctx context.Context) (int, error) { return count(ctx, ask) }), nil
 }
 
@@ -90,15 +96,23 @@ func listAll[T listed](ctx context.Context, r *Resolver, c *caller, in asked, l 
 	if err != nil {
 		return err
 	}
-	argument := "after"
-	if l.Backward {
-		argument = "before"
-	}
-	bound, err := order.Parse(l.Bound, argument)
+	bound, err := order.Parse(l.Bound, boundName(l.Backward))
 	if err != nil {
 		return err
 	}
+	if in.reading != "" {
+		tell := each
+		each, bound = func(row T, at paging.Cursor) error { return tell(row, at.With(in.reading)) }, bound.Without()
+	}
 	return db.Each(ctx, r.Store, in.list.Walk(where, order.Name, bound, l.Backward), l.Limit, read, each)
+}
+
+// boundName is the argument that has the cursor.
+func boundName(backward bool) string {
+	if backward {
+		return "before"
+	}
+	return "after"
 }
 
 // checked gives which rows are asked for, and in which order. at begins the names of the filter's members where they are
@@ -112,7 +126,26 @@ func (r *Resolver) checked(ctx context.Context, c *caller, in asked, at string) 
 	if err != nil {
 		return where, order, err
 	}
-	return where, in.placed(in.list.Order(by)), nil
+	return where, in.ofReading(in.placed(in.list.Order(by))), nil
+}
+
+// otherReading is told of a cursor of a list that has become another.
+const otherReading = "is not a cursor of this list, or is one of the time before its document was processed anew: begin the list anew"
+
+// ofReading has a cursor be one of this reading of the list.
+func (in asked) ofReading(o paging.Order) paging.Order {
+	if in.reading == "" {
+		return o
+	}
+	fits, last := o.Fits, o.Keys
+	o.Keys, o.Misfit = last+1, otherReading
+	o.Fits = func(key int, text string) bool {
+		if key == last {
+			return text == in.reading
+		}
+		return fits(key, text)
+	}
+	return o
 }
 
 // otherPlace is told of a cursor that names no place below the top of a list of companies.

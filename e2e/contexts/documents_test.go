@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,10 @@ func TestListsBreakOff(t *testing.T) {
 		FROM documents d, generate_series(1, 1600) i, (SELECT jsonb_object_agg('a' || n, repeat('x', 1000)) AS all FROM generate_series(1, 30) n) a WHERE d.id = $1`, d)
 	for _, c := range []struct{ path, change, mended string }{
 		{"/v1/documents/" + d + "/chunks", `UPDATE documents SET revision = revision + 1 WHERE id = $1`, `UPDATE documents SET revision = revision - 1 WHERE id = $1`},
+		{
+			"/v1/documents?contextId=" + fmt.Sprint(id), `UPDATE contexts SET removed_at = now() WHERE id = (SELECT context_id FROM documents WHERE id = $1)`,
+			`UPDATE contexts SET removed_at = NULL WHERE id = (SELECT context_id FROM documents WHERE id = $1)`,
+		},
 		{"/context/documents/" + fmt.Sprint(id), `UPDATE contexts SET removed_at = now() WHERE id = (SELECT context_id FROM documents WHERE id = $1)`, ""},
 	} {
 		if a := s.Must(200, "GET", c.path, token, nil); !json.Valid(a.Body) {
@@ -124,6 +129,68 @@ func TestListsBreakOff(t *testing.T) {
 		if c.mended != "" {
 			s.SQL(c.mended, d)
 		}
+	}
+}
+
+// TestPagesOfChunks: page by page a document's chunks come each once, in both directions, and a cursor of the time before it was processed anew is refused:
+// its place says nothing of the chunks that there are.
+func TestPagesOfChunks(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.Work(nil)
+	token := s.Assistant()
+	id := s.NewContext(token, "Handbook")
+	s.Upload(token, id, "bees.txt", []byte("Bees make honey."))
+	d := fmt.Sprintf("%.0f", s.Settle(token, id)[0]["id"])
+	s.SQL(`INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, sparse)
+		SELECT document_id, revision, i, 'part ' || i, 0, 1, sparse FROM chunks, generate_series(1, 6) i WHERE document_id = $1`, d)
+	path := "/v1/documents/" + d + "/chunks"
+	contents := func(t *testing.T, a platform.Answer) (list []string) {
+		for _, k := range a.JSON(t).([]any) {
+			list = append(list, platform.Member(t, k, "content").(string))
+		}
+		return list
+	}
+	all := contents(t, s.Must(200, "GET", path, token, nil))
+	if list, pages := s.Follow(t, path+"?limit=2", token, contents); len(all) != 7 || !slices.Equal(list, all) || pages != 4 {
+		t.Errorf("%v on %d pages, not %v", list, pages, all)
+	}
+	if list, pages := s.Follow(t, path+"?last=7", token, contents); !slices.Equal(list, all) || pages != 1 {
+		t.Errorf("%v on %d pages from the end", list, pages)
+	}
+	link := func(query string) string {
+		found := regexp.MustCompile(`<([^>]+)>`).FindStringSubmatch(s.Must(200, "GET", path+query, token, nil).Header.Get("Link"))
+		return strings.TrimPrefix(found[1], s.URL)
+	}
+	next, before := link("?limit=2"), link("?last=2")
+	const query = `query($d: ID!, $after: String, $before: String) { node(id: $d) { ... on Document {
+		next: chunks(first: 2, after: $after) { nodes { content } pageInfo { startCursor endCursor } } chunks(last: 2, before: $before) { nodes { content } } } } }`
+	node := platform.Member(t, s.MustGQL(token, `query($id: ID!) { context(id: $id) { documents { nodes { id } } } }`, object{"id": id}), "context.documents.nodes.0.id")
+	cursor := platform.Member(t, s.MustGQL(token, query, object{"d": node}), "node.next.pageInfo.endCursor")
+	second := s.MustGQL(token, query, object{"d": node, "after": cursor, "before": cursor})
+	if platform.Member(t, second, "node.next.nodes.0.content") != all[2] || platform.Member(t, second, "node.chunks.nodes.0.content") != all[0] {
+		t.Errorf("%v", second)
+	}
+	refused := func(when string) {
+		t.Helper()
+		for _, page := range []string{next, before} {
+			if a := s.Do("GET", page, token, nil); a.Status != 400 || !strings.Contains(string(a.Body), "processed anew") {
+				t.Errorf("%s, %s: %d %.200s", when, page, a.Status, a.Body)
+			}
+		}
+		for _, bound := range []string{"after", "before"} {
+			if says := s.Refused(t, "BAD_REQUEST", token, query, object{"d": node, bound: cursor}); !strings.Contains(says, bound) || !strings.Contains(says, "processed anew") {
+				t.Errorf("%s: %s", when, says)
+			}
+		}
+	}
+	s.SQL(`UPDATE documents SET revision = revision + 1, status = 'pending', next_attempt_at = now() + interval '1 hour' WHERE id = $1`, d)
+	refused("while it is processed")
+	s.Must(200, "POST", "/v1/documents/"+d+"/reprocess", token, nil)
+	s.Settle(token, id)
+	refused("afterwards")
+	if list := contents(t, s.Must(200, "GET", path+"?limit=2", token, nil)); !slices.Equal(list, []string{"Bees make honey."}) {
+		t.Errorf("%v", list)
 	}
 }
 

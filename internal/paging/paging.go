@@ -34,6 +34,16 @@ func IDs(keys ...int64) Cursor {
 	return c
 }
 
+// With is the cursor with a key more, which says of what reading of the list it is.
+func (c Cursor) With(reading string) Cursor {
+	return Cursor{c.Order, append(slices.Clone(c.Keys), reading)}
+}
+
+// Without is the cursor without its last key; zero where it is.
+func (c Cursor) Without() Cursor {
+	return Cursor{c.Order, c.Keys[:max(0, len(c.Keys)-1)]}
+}
+
 // IsZero tells a cursor that stands for no place.
 func (c Cursor) IsZero() bool { return len(c.Keys) == 0 }
 
@@ -179,6 +189,14 @@ func (p Page) Bound() Cursor {
 		return Cursor{}
 	}
 	return parse(p.bound)
+}
+
+// Without is the page whose cursor has no more the last key.
+func (p Page) Without() Page {
+	if !p.IsOpen() {
+		p.bound = p.Bound().Without().String()
+	}
+	return p
 }
 
 // Trim takes rows that were read with one more than asked for, in the direction of the page: it gives those of the page,

@@ -149,6 +149,18 @@ func TestPagesAreToldApart(t *testing.T) {
 	})
 }
 
+// TestReadings: what is said of a reading comes off a cursor and a page again.
+func TestReadings(t *testing.T) {
+	c := Cursor{Order: "POSITION", Keys: []string{"7"}}
+	with := c.With("3")
+	if slices.Equal(with.Keys, c.Keys) || with.Without().String() != c.String() || !(Cursor{}).Without().IsZero() {
+		t.Errorf("%v of %v", with, c)
+	}
+	if NewPage(5, with).Without() != NewPage(5, c) || NewPage(5, Cursor{}).Without() != NewPage(5, Cursor{}) {
+		t.Errorf("%v", NewPage(5, with).Without())
+	}
+}
+
 // TestTrim: one row more than asked for tells that there are more, and the last ones come in the order of the list, however often they are
 // asked for.
 func TestTrim(t *testing.T) {
