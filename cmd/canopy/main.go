@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	_ "canopy/internal/extract/child" // a process that is to read a document goes no further than this
-	"canopy/internal/redisconn"
 )
 
 func main() {
@@ -22,6 +21,6 @@ func run(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	m := &Main{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ()}
-	redisconn.LogTo(m.logger())
+	logLibraries(m.logger())
 	return m.Run(ctx, args)
 }
