@@ -100,7 +100,8 @@ var (
 	qExportContexts = exportBy("contexts", "account_id", "id", " AND share_state = 1 AND removed_at IS NULL", `'id', t.id, 'accountId', t.account_id, 'userId', t.user_id, 'name', t.name, 'description', t.description,
 		'caption', t.caption, 'toolsJson', t.tools_json, 'starterPrompts', t.starter_prompts, 'icon', t.icon, 'embeddingModel', t.embedding_model, 'maxSize', t.max_size,
 		'topN', t.top_n, 'scoreThreshold', t.score_threshold, 'searchMode', t.search_mode, 'denseWeight', t.dense_weight, 'chunkSize', t.chunk_size, 'overlap', t.overlap, 'logsQueries', t.logs_queries, 'createdAt', t.created_at`)
-	qExportDocuments = exportBy("documents", "context_id", "id", "", `'id', t.id, 'contextId', t.context_id, 'fileName', t.file_name, 'originalName', t.original_name,
+	// A context may have been made private since it was read.
+	qExportDocuments = exportBy("documents", "context_id", "id", " AND EXISTS (SELECT FROM contexts WHERE id = $1 AND share_state = 1 AND removed_at IS NULL)", `'id', t.id, 'contextId', t.context_id, 'fileName', t.file_name, 'originalName', t.original_name,
 		'displayName', t.display_name, 'nameIndex', t.name_index, 'format', t.format, 'contentType', t.content_type, 'contentHash', t.content_hash, 'size', t.size,
 		'status', t.status, 'attributes', t.attributes, 'createdBy', t.created_by, 'createdAt', t.created_at`)
 	qExportAgents = exportBy("agents", "account_id", "id", " AND deleted_at IS NULL", `'id', t.id, 'accountId', t.account_id, 'name', t.name, 'diagram', t.draft,
@@ -171,6 +172,12 @@ func (s *Store) HiddenContexts(ctx context.Context, customerID int64) (n int64, 
 	return n, err
 }
 
+// IsBelow tells whether a company is another one, or below it, as the primary has it now.
+func (s *Store) IsBelow(ctx context.Context, customerID, top int64) (is bool, err error) {
+	err = s.get(Alone(ctx), &is, qIsBelow, customerID, top)
+	return is, err
+}
+
 // Below streams a company and all below it in preorder, and gives how many these are; in a cell about as many, as others tell it.
 func (s *Store) Below(ctx context.Context, customerID int64, each func(c *Customer, of int64) error) error {
 	top := &Customer{}
@@ -185,6 +192,7 @@ func (s *Store) Below(ctx context.Context, customerID int64, each func(c *Custom
 }
 
 var (
+	qIsBelow    = prepare(`SELECT COALESCE((SELECT $2 = ANY (lineage) FROM customers WHERE id = $1), false)`)
 	qExportTop  = prepare(`SELECT ` + customerColumns + ` FROM customers c WHERE c.id = $1`)
 	qCountBelow = prepare(`SELECT COALESCE(sum(n), 0)::bigint FROM (
 		SELECT n FROM usage_counts WHERE customer_id = $1 AND name = 'customers' UNION ALL SELECT n FROM counts_elsewhere WHERE customer_id = $1 AND name = 'customers') t`)

@@ -326,6 +326,7 @@ var examples = map[query]example{
 	qExportRevisions:    few(299, 0, 200).and(5, 0, 20),
 	qExportRuns:         few(299, "0001-01-01", 0, 200).and(5, "0001-01-01", 0, 20),
 	qHiddenContexts:     whole("it counts what is private in a company", 5),
+	qIsBelow:            few(299, 5),
 	qExportTop:          few(299),
 	qCountBelow:         few(299),
 

@@ -111,14 +111,25 @@ func (e *export) make(ctx context.Context, to io.Writer) error {
 	return e.out.Close()
 }
 
-// company writes what there is of one company.
+// company writes what there is of one company, unless that has been moved away. Where it is moved meanwhile the archive may have what others have written there since:
+// the attempt ends, so that nobody gets that, and the next one leaves the company out.
 func (e *export) company(ctx context.Context, id int64) error {
+	is, err := e.store.IsBelow(ctx, id, e.row.CustomerID)
+	if err != nil || !is {
+		return err
+	}
 	hidden, err := e.store.HiddenContexts(ctx, id)
 	if err != nil {
 		return err
 	}
 	e.hidden += hidden
-	return e.kinds(ctx, db.ExportKinds, id)
+	if err := e.kinds(ctx, db.ExportKinds, id); err != nil {
+		return err
+	}
+	if is, err = e.store.IsBelow(ctx, id, e.row.CustomerID); err == nil && !is {
+		err = fmt.Errorf("the company %d was moved away while it was exported", id)
+	}
+	return err
 }
 
 // kinds writes the rows that belong to something, each with what belongs to it.

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"canopy/e2e/platform"
+	"canopy/internal/devstack/devtest"
 )
 
 // archived is what an archive holds: the rows of each kind, the originals by name, and the manifest.
@@ -206,6 +208,89 @@ func TestExportIsBegunAnew(t *testing.T) {
 	if n := s.Number(`SELECT attempts FROM customer_exports WHERE id = $1`, id); n != 5 {
 		t.Errorf("%d attempts", n)
 	}
+}
+
+// TestExportWhileACompanyMoves: an archive has nothing of what is written in a company after that has been moved out of it.
+func TestExportWhileACompanyMoves(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		table    string // at which the export waits while the company is moved
+		attempts int64
+	}{
+		"before it is read":       {"secrets", 1},         // as those of the company above are read first
+		"while its rows are read": {"agent_revisions", 2}, // as it alone has an agent
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := platform.Start(t)
+			alpine, hydro := s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
+			greta, lukas := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Hydro", "lukas@alpine-hydro.example")
+			s.Must(201, "POST", "/v1/agents", s.TokenOf(hydro, "lukas@alpine-hydro.example", "builder"), map[string]any{"name": "Hydro's own"})
+			tx := held(t, s, c.table)
+			defer s.Work(&platform.Letterbox{})()
+			id := s.Must(http.StatusAccepted, "POST", fmt.Sprintf("/tenant/customer/%d/export", alpine), greta, nil).ID(t, "id")
+			devtest.Eventually(t, "the export waits", func() bool {
+				return s.Number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+			})
+			s.Must(200, "POST", moving(hydro), s.Root(), below(s.Customer("Coral Logistics")))
+			s.Must(201, "POST", platform.Hooks+"/destinations", lukas, map[string]any{"url": platform.PublicURL, "name": "behind the move"})
+			devtest.Check(t, tx.Rollback())
+
+			if c.attempts > 1 {
+				devtest.Eventually(t, "the attempt has ended", func() bool {
+					return s.Number(`SELECT count(*) FROM customer_exports WHERE NOT handed_out AND attempts = 1`) == 1
+				})
+				s.SQL(`UPDATE customer_exports SET next_attempt_at = now()`)
+			}
+			e := ended(t, s, greta, id)
+			if e["status"] != "ready" {
+				t.Fatalf("%v", e)
+			}
+			if text := fetch(t, s, e["url"].(string)).text; strings.Contains(text, "behind the move") || strings.Contains(text, "Hydro's own") {
+				t.Errorf("the archive has what the company has:\n%s", text)
+			}
+			if n := s.Number(`SELECT attempts FROM customer_exports WHERE id = $1`, id); n != c.attempts {
+				t.Errorf("%d attempts", n)
+			}
+		})
+	}
+}
+
+// TestExportWhileAContextIsMadePrivate: its documents are not read any more.
+func TestExportWhileAContextIsMadePrivate(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	hydro := s.Customer("Alpine Hydro")
+	desk := s.TokenOf(hydro, "lukas@alpine-hydro.example", "assistant")
+	shared := s.NewContext(desk, "Manuals")
+	s.Must(204, "PUT", fmt.Sprintf("/context/share/%d", shared), desk, map[string]any{"shareState": 1})
+	s.Upload(desk, shared, "valve.txt", []byte("The valve is red."))
+	tx := held(t, s, "documents")
+	defer s.Work(&platform.Letterbox{})()
+	root := s.Root()
+	id := s.Must(http.StatusAccepted, "POST", fmt.Sprintf("/tenant/customer/%d/export", hydro), root, nil).ID(t, "id")
+	devtest.Eventually(t, "the export has read the context, and waits", func() bool {
+		return s.Number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%''originalName'', t.original_name%'`) == 1
+	})
+	if _, err := tx.Exec(`UPDATE contexts SET share_state = 0 WHERE id = $1`, shared); err != nil {
+		t.Fatal(err)
+	}
+	devtest.Check(t, tx.Commit())
+	got := fetch(t, s, ended(t, s, root, id)["url"].(string))
+	if len(got.rows["contexts"]) != 1 || len(got.rows["documents"]) > 0 || len(got.originals) > 0 {
+		t.Errorf("the archive has %v, %v and %d originals", got.rows["contexts"], got.rows["documents"], len(got.originals))
+	}
+}
+
+// held locks a table, so that whoever reads it waits.
+func held(t *testing.T, s *platform.Platform, table string) *sql.Tx {
+	t.Helper()
+	tx := devtest.Must[*sql.Tx](t)(s.DB.Begin())
+	t.Cleanup(func() { _ = tx.Rollback() })
+	if _, err := tx.Exec(`LOCK TABLE ` + table + ` IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	return tx
 }
 
 // TestExportedRights: who has asked for less than everything is given no more.
