@@ -66,12 +66,12 @@ var stagedKinds = []stagedKind{
 
 // NewStaging makes the tables, in a transaction that takes its time.
 func (s *Store) NewStaging(ctx context.Context) (*Staging, error) {
-	if _, err := s.exec(ctx, qNoTimeout); err != nil {
-		return nil, err
-	}
 	g := &Staging{s: s}
-	// Between two statements an archive of any size is read.
-	return g, g.runAll(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`, `
+	return g, g.runAll(ctx,
+		// Between two statements an archive of any size is read.
+		`SET LOCAL idle_in_transaction_session_timeout = 0`,
+		// A little longer than a connection waits for an answer: what nobody waits for any more keeps nothing locked.
+		`SET LOCAL statement_timeout = '1min'`, `
 		CREATE TEMPORARY TABLE staged (
 			kind text NOT NULL, id bigint NOT NULL, owner bigint NOT NULL, row json NOT NULL, member text NOT NULL, line integer NOT NULL,
 			new_id bigint, new_owner bigint, level integer, slice integer) ON COMMIT DROP`, `
@@ -151,6 +151,7 @@ func (g *Staging) index(ctx context.Context) error {
 		`CREATE INDEX staged_id ON staged (kind, id, owner)`,
 		`CREATE INDEX staged_owner ON staged (kind, owner)`,
 		`CREATE INDEX staged_new ON staged (kind, new_id)`,
+		`CREATE INDEX staged_email ON staged (lower(row ->> 'email')) WHERE kind = 'users'`,
 		`ANALYZE staged`,
 		`ANALYZE staged_originals`)
 }

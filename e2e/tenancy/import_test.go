@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -199,4 +200,35 @@ func varied(t *testing.T, s *platform.Platform) {
 	made := s.Mutate(rosa, "createWebhookDestination", "destination { databaseId }", map[string]any{"url": platform.PublicURL + "/pit", "name": "Pit", "events": []string{"run.started"}, "signing": "STANDARD"})
 	s.SQL(`INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, completed_at) VALUES ($1, $2, 'evt_pit', 'run.started', '{}', 'delivered', now())`,
 		pit, made["destination"].(map[string]any)["databaseId"])
+}
+
+// TestImportOfMany: each statement of an import takes as long as there are rows, and not their square: of thousands of people and documents none would end before
+// the connection has given it up.
+func TestImportOfMany(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	_, a := archiveOf(t, s, furnished(t, s))
+	const many = 5000
+	for kind, change := range map[string]func(row map[string]any, i int){
+		"users": func(row map[string]any, i int) { row["email"] = fmt.Sprintf("person%d@quarry.example", i) },
+		"documents": func(row map[string]any, i int) {
+			name := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
+			a.originals[name] = a.originals[row["fileName"].(string)]
+			row["fileName"], row["displayName"], row["nameIndex"] = name, fmt.Sprintf("machine %d.txt", i), i
+		},
+	} {
+		for i := range many {
+			row := maps.Clone(a.rows[kind][0])
+			row["id"] = 1_000_000 + i
+			change(row, 1000+i)
+			a.rows[kind] = append(a.rows[kind], row)
+		}
+	}
+	a.rows["customers"][0]["limits"], a.rows["contexts"][0]["maxSize"] = map[string]any{}, 10_000_000
+	imported(t, s, written(t, a), resolvers.Import{})
+	for table, want := range map[string]int64{"memberships": many, "documents": many} {
+		if n := s.Number(`SELECT count(*) FROM ` + table); n < want {
+			t.Errorf("%d %s", n, table)
+		}
+	}
 }
