@@ -91,17 +91,15 @@ func (m Mutation) CreateUsers(ctx context.Context, in CreateUsersInput) (*Create
 	if err != nil {
 		return nil, err
 	}
-	customer, err := m.customer(ctx, c, in.CustomerID, "customerId")
-	if err != nil {
+	if _, err := m.customer(ctx, c, in.CustomerID, "customerId"); err != nil {
 		return nil, err
 	}
 	made := make([]*db.User, len(in.Users))
-	refused, err := m.bulk(ctx, c, "users", len(in.Users), func(i int) (err error) {
-		var v check
-		v.email(in.Users[i].Email)
-		who := v.invitee(in.Users[i].Email, in.Users[i].FirstName, in.Users[i].LastName, nil)
-		if err = v.err(); err == nil {
-			made[i], err = m.addUser(ctx, c, customer, who)
+	refused, err := m.bulk(ctx, c, "users", len(in.Users), func(i int) error {
+		u := in.Users[i]
+		out, err := m.CreateUser(ctx, CreateUserInput{CustomerID: in.CustomerID, Email: u.Email, FirstName: u.FirstName, LastName: u.LastName})
+		if err == nil {
+			made[i] = out.User
 		}
 		return err
 	})

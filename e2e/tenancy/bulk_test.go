@@ -95,6 +95,27 @@ func TestBulk(t *testing.T) {
 	same(outcomes(t, platform.Member(t, full, "results"), "user"), "", "limit_reached")
 }
 
+// TestBulkHearsWhatIsLost: who loses the right while rows are made makes no more of them.
+func TestBulkHearsWhatIsLost(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	greta := s.As("Alpine Energy", "greta@alpine.example")
+	s.SQL(`CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		UPDATE permissions p SET disabled = true FROM users u WHERE u.id = p.user_id AND u.email = 'greta@alpine.example';
+		PERFORM pg_sleep(2.1); -- a caller may be known for two seconds
+		RETURN NULL; END $$`)
+	s.SQL(`CREATE TRIGGER lose AFTER INSERT ON memberships FOR EACH ROW WHEN (NEW.email = 'b@bulk.example') EXECUTE FUNCTION lose()`)
+	made := s.Mutate(greta, "createUsers", "results { index error { code message } user { email } }", map[string]any{"users": []map[string]any{
+		{"email": "a@bulk.example"}, {"email": "b@bulk.example"}, {"email": "c@bulk.example"}, {"email": "d@bulk.example"},
+	}})["results"]
+	if got := fmt.Sprint(outcomes(t, made, "user")); got != "[  FORBIDDEN FORBIDDEN]" {
+		t.Error(got)
+	}
+	if n := s.Number(`SELECT count(*) FROM users WHERE email LIKE '%@bulk.example'`); n != 2 {
+		t.Errorf("%d are made", n)
+	}
+}
+
 // TestBulkIsNoWayAroundRates: rows count as requests.
 func TestBulkIsNoWayAroundRates(t *testing.T) {
 	t.Parallel()
