@@ -3,6 +3,7 @@ package resolvers
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"time"
 
@@ -75,6 +76,7 @@ func readRow(at archive.Place, kind string, line []byte) (importedRow, error) {
 		v.fault("id", "must be a positive integer")
 	}
 	row.check(&v)
+	v.moments(reflect.ValueOf(row).Elem())
 	var list []string
 	for _, f := range v.faults {
 		list = append(list, f.Location+": "+f.Message)
@@ -83,6 +85,18 @@ func readRow(at archive.Place, kind string, line []byte) (importedRow, error) {
 		return nil, at.Faultf("%s", strings.Join(list, "; "))
 	}
 	return row, nil
+}
+
+// moments checks the moments of a row.
+func (v *check) moments(row reflect.Value) {
+	for field, member := range row.Fields() {
+		if member = reflect.Indirect(member); !member.IsValid() {
+			continue // null
+		}
+		if at, is := reflect.TypeAssert[time.Time](member); is {
+			v.moment(field.Tag.Get("json"), at)
+		}
+	}
 }
 
 type importedCustomer struct {

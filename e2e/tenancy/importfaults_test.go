@@ -95,6 +95,8 @@ func TestImportHostile(t *testing.T) {
 		"accounts/000001.jsonl, line 1: what it belongs to, customers 99, is not in":       set("accounts", 0, "customerId", 99),
 		"accounts/000001.jsonl, line 2: application: is none of the applications":          set("accounts", 1, "application", "games"),
 		"billing/000001.jsonl, line 1: countryCode: ":                                      set("billing", 0, "countryCode", "XX"),
+		"customers/000001.jsonl, line 1: createdAt: must be of the years 1 to 9999":        set("customers", 0, "createdAt", "0000-01-01T00:00:00Z"),
+		"permissions/000001.jsonl, line 1: lastAccess: must be of the years 1 to 9999":     set("permissions", 0, "lastAccess", "0001-01-01T00:00:00+01:00"),
 		"users/000001.jsonl, line 1: email: is not an e-mail address":                      set("users", 0, "email", "rosa"),
 		`roles/000001.jsonl, line 1: features: "world.rule" is not a right`:                set("roles", 0, "features", []string{"world.rule"}),
 		"permissions/000001.jsonl, line 1: the user 99 of the account's company is not":    set("permissions", 0, "userId", 99),

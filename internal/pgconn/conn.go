@@ -56,11 +56,23 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	return &tx{inner, ctx, c}, nil
 }
 
-// CheckNamedValue makes an argument one that the driver knows. JSON goes as text, unlike other bytes.
+// CheckNamedValue makes an argument one that the driver knows. JSON goes as text, unlike other bytes; a moment in UTC, as the server knows no zones
+// beyond 16 hours.
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
-	if text, ok := v.Value.(json.RawMessage); ok && text != nil {
-		v.Value = string(text)
+	switch x := v.Value.(type) {
+	case json.RawMessage:
+		if x != nil {
+			v.Value = string(x)
+			return nil
+		}
+	case time.Time:
+		v.Value = x.UTC()
 		return nil
+	case *time.Time:
+		if x != nil {
+			v.Value = x.UTC()
+			return nil
+		}
 	}
 	return c.whole.CheckNamedValue(v)
 }
