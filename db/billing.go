@@ -33,6 +33,13 @@ type BillingPatch struct {
 	BillingName, BusinessID, TaxID, AddressLine1, AddressLine2, City, State, ZipCode, CountryCode *string
 }
 
+// Keeps tells whether a record has all that the patch gives it.
+func (p BillingPatch) Keeps(b *Billing) bool {
+	has := func(given *string, there string) bool { return given == nil || *given == there }
+	return has(p.BillingName, b.BillingName) && has(p.BusinessID, b.BusinessID) && has(p.TaxID, b.TaxID) && has(p.AddressLine1, b.AddressLine1) &&
+		has(p.AddressLine2, b.AddressLine2) && has(p.City, b.City) && has(p.State, b.State) && has(p.ZipCode, b.ZipCode) && has(p.CountryCode, b.CountryCode)
+}
+
 var billingColumns = columns[Billing]("b")
 
 var (

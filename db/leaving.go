@@ -25,8 +25,9 @@ var (
 	qEndLinksIn          = prepare(`UPDATE link_tokens SET used_at = now() WHERE user_id = $1 AND used_at IS NULL AND ($2::bigint = 0 OR customer_id = $2)`)
 	qDropMembershipsIn   = prepare(`DELETE FROM memberships WHERE user_id = $1 AND ($2::bigint = 0 OR customer_id = $2) RETURNING customer_id`)
 	qHasAcceptedOutside  = prepare(`SELECT EXISTS (SELECT FROM memberships m WHERE m.user_id = $3 AND m.accepted_at IS NOT NULL AND NOT (` + memberInScope + `))`)
-	qRenameUser          = prepare(`UPDATE users SET first_name = $2, last_name = $3 WHERE id = $1`)
-	qRenameMemberInScope = prepare(`UPDATE memberships m SET first_name = $4, last_name = $5 WHERE m.user_id = $3 AND ` + memberInScope)
+	qRenameUser          = prepare(`UPDATE users SET first_name = $2, last_name = $3 WHERE id = $1 AND (first_name, last_name) IS DISTINCT FROM ($2, $3)`)
+	qRenameMemberInScope = prepare(`UPDATE memberships m SET first_name = $4, last_name = $5 WHERE m.user_id = $3 AND ` + memberInScope + `
+		AND (m.first_name, m.last_name) IS DISTINCT FROM ($4, $5)`)
 )
 
 // HoldAccountsOf holds the accounts that a user has permissions on until the transaction ends, so that rules about who else
@@ -69,13 +70,14 @@ func (s *Store) HasAcceptedOutside(ctx context.Context, scope access.Scope, user
 	return has, err
 }
 
-// RenameUser writes a user's names.
-func (s *Store) RenameUser(ctx context.Context, id int64, first, last string) error {
-	return s.must(ctx, qRenameUser, id, first, last)
+// RenameUser writes a user's names, and tells whether they were others.
+func (s *Store) RenameUser(ctx context.Context, id int64, first, last string) (changed bool, err error) {
+	n, err := s.exec(ctx, qRenameUser, id, first, last)
+	return n > 0, err
 }
 
-// RenameMember writes the names of a user as the companies within the scope have entered them.
-func (s *Store) RenameMember(ctx context.Context, scope access.Scope, userID int64, first, last string) error {
-	_, err := s.exec(ctx, qRenameMemberInScope, scope.From(), scope.To(), userID, first, last)
-	return err
+// RenameMember writes the names of a user as the companies within the scope have entered them, and tells whether any has had others.
+func (s *Store) RenameMember(ctx context.Context, scope access.Scope, userID int64, first, last string) (changed bool, err error) {
+	n, err := s.exec(ctx, qRenameMemberInScope, scope.From(), scope.To(), userID, first, last)
+	return n > 0, err
 }

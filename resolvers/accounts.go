@@ -76,6 +76,9 @@ func (m Mutation) SetAccountDisabled(ctx context.Context, in SetAccountDisabledI
 				return err
 			}
 		}
+		if out.Account.Disabled == in.Disabled {
+			return nil
+		}
 		before := *out.Account
 		if err := tx.SetAccountDisabled(ctx, out.Account, in.Disabled); err != nil {
 			return err

@@ -85,11 +85,14 @@ func (m Mutation) SaveBilling(ctx context.Context, in SaveBillingInput) (*SaveBi
 		if err := unchanged(version, in.IfVersion); err != nil {
 			return err
 		}
-		out.Billing, err = tx.SaveBilling(ctx, c.Scope(), customer.ID, db.BillingPatch{
+		patch := db.BillingPatch{
 			BillingName: in.BillingName, BusinessID: in.BusinessID, TaxID: in.TaxID, AddressLine1: in.AddressLine1,
 			AddressLine2: in.AddressLine2, City: in.City, State: in.State, ZipCode: in.ZipCode, CountryCode: in.CountryCode,
-		})
-		if err != nil {
+		}
+		if out.Billing = before; before != nil && patch.Keeps(before) {
+			return nil
+		}
+		if out.Billing, err = tx.SaveBilling(ctx, c.Scope(), customer.ID, patch); err != nil {
 			return c.unreached(err, "company", customer.ID)
 		}
 		return ch.audit(customer.ID, audit.BillingSaved, out.Billing, audit.Between(before, out.Billing))

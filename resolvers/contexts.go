@@ -144,7 +144,11 @@ func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*Up
 		if err := unchanged(row.Version, in.IfVersion); err != nil {
 			return audit.Changes{}, err
 		}
-		if out.Context, err = ch.tx.UpdateContext(ctx, patched(row, in)); err != nil {
+		next := patched(row, in)
+		if out.Context = row; same(row, next) {
+			return audit.None(), nil
+		}
+		if out.Context, err = ch.tx.UpdateContext(ctx, next); err != nil {
 			return audit.Changes{}, err
 		}
 		if row.LogsQueries && !out.Context.LogsQueries {
@@ -161,7 +165,7 @@ func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*Up
 }
 
 // changeContext changes one of the caller's contexts: do changes the row that it is given, and tells
-// the log of it. The row is held, so that nobody else changes it or its documents meanwhile.
+// the log of it, which hears of nothing where nothing has changed. The row is held, so that nobody else changes it or its documents meanwhile.
 func (m Mutation) changeContext(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(*changes, *db.Context) (audit.Changes, error)) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
@@ -177,7 +181,7 @@ func (m Mutation) changeContext(ctx context.Context, need *rule.Rule, id globali
 			return missing(err, "context", n)
 		}
 		what, err := do(ch, row)
-		if err != nil {
+		if err != nil || what.Empty() {
 			return err
 		}
 		return ch.audit(c.CustomerID, action, row, what)
@@ -319,7 +323,11 @@ func (m Mutation) ShareContext(ctx context.Context, in ShareContextInput) (*Shar
 		if err := unchanged(row.Version, in.IfVersion); err != nil {
 			return audit.Changes{}, err
 		}
-		out.Context, err = ch.tx.ShareContext(ctx, row.ID, in.ShareState, or(in.Icon, row.Icon))
+		icon := or(in.Icon, row.Icon)
+		if out.Context = row; row.ShareState == in.ShareState && row.Icon == icon {
+			return audit.None(), nil
+		}
+		out.Context, err = ch.tx.ShareContext(ctx, row.ID, in.ShareState, icon)
 		return audit.Between(row, out.Context), err
 	})
 	return out, err

@@ -271,6 +271,9 @@ func (m Mutation) UpdateCustomer(ctx context.Context, in UpdateCustomerInput) (*
 		if err := mayTurnOn(ctx, tx, c, row, &next); err != nil {
 			return err
 		}
+		if out.Customer = row; same(row, &next) {
+			return nil
+		}
 		if out.Customer, err = tx.UpdateCustomer(ctx, c.Scope(), &next); err != nil {
 			return err
 		}

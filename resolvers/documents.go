@@ -1,11 +1,13 @@
 package resolvers
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
 
 	"canopy/db"
+	"canopy/internal/attributes"
 	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/models/lexical"
@@ -226,12 +228,18 @@ func (m Mutation) UpdateDocument(ctx context.Context, in UpdateDocumentInput) (*
 		}
 		if len(given(in.Attributes)) > 0 {
 			next.Attributes = v.attributes("attributes", in.Attributes)
+			if there, _ := attributes.Check("", d.Attributes); bytes.Equal(there, next.Attributes) {
+				next.Attributes = d.Attributes // whose members are in another order
+			}
 		}
 		if err := v.err(); err != nil {
 			return nil, err
 		}
 		if err := unchanged(d.Version, in.IfVersion); err != nil {
 			return nil, err
+		}
+		if out.Document = d; same(d, &next) {
+			return d, nil
 		}
 		out.Document, err = tx.UpdateDocument(ctx, &next)
 		ch.tellDocuments(d.ContextID, d.ID)
@@ -257,7 +265,7 @@ func (m Mutation) ReprocessDocument(ctx context.Context, in ReprocessDocumentInp
 	return out, err
 }
 
-// changeDocument changes one document of the caller's contexts. The context is held first, as by
+// changeDocument changes one document of the caller's contexts; do gives it as it is then, and the one that it was given where that is as it was. The context is held first, as by
 // whoever deletes it or finishes a document of it.
 func (m Mutation) changeDocument(ctx context.Context, need *rule.Rule, id globalid.ID, contextID *globalid.ID, action audit.Action,
 	do func(*db.Store, *changes, *db.Document) (*db.Document, error),
@@ -291,7 +299,7 @@ func (m Mutation) changeDocument(ctx context.Context, need *rule.Rule, id global
 			return missing(err, "document", n)
 		}
 		now, err := do(tx, ch, d)
-		if err != nil {
+		if err != nil || now == d {
 			return err
 		}
 		return ch.audit(c.CustomerID, action, d, audit.Between(d, now))

@@ -61,7 +61,7 @@ func (m Mutation) UpdateUser(ctx context.Context, in UpdateUserInput) (*UpdateUs
 			return err
 		}
 		first, last := or(in.FirstName, old.FirstName), or(in.LastName, old.LastName)
-		home := c.CustomerID
+		home, entered := c.CustomerID, false
 		if own {
 			if err := c.vouchedWhole(ctx, tx); err != nil {
 				return err
@@ -70,12 +70,16 @@ func (m Mutation) UpdateUser(ctx context.Context, in UpdateUserInput) (*UpdateUs
 			if home, err = mayRename(ctx, tx, c, id); err != nil {
 				return err
 			}
-			if err := tx.RenameMember(ctx, c.Scope(), id, first, last); err != nil {
+			if entered, err = tx.RenameMember(ctx, c.Scope(), id, first, last); err != nil {
 				return err
 			}
 		}
-		if err := tx.RenameUser(ctx, id, first, last); err != nil {
+		changed, err := tx.RenameUser(ctx, id, first, last)
+		if err != nil {
 			return err
+		}
+		if out.User = old; !changed && !entered {
+			return nil
 		}
 		if out.User, err = tx.User(ctx, c.Scope(), id); err != nil {
 			return err

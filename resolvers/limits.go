@@ -69,6 +69,9 @@ func (m Mutation) SetLimits(ctx context.Context, in SetLimitsInput) (*SetLimitsP
 			}
 			what = what.Value(string(l.Name), old, l.Limit)
 		}
+		if what.Empty() {
+			return nil
+		}
 		return ch.audit(id, audit.CustomerLimited, out.Customer, what)
 	})
 	if err != nil {

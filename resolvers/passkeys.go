@@ -224,7 +224,11 @@ func (m Mutation) UpdatePasskey(ctx context.Context, in UpdatePasskeyInput) (*Up
 	}
 	out := &UpdatePasskeyPayload{}
 	err = m.changePasskey(ctx, c, in.ID, in.IfVersion, proof{}, func(ch *changes, old *db.Passkey, _ *db.Credentials) error {
-		if out.Passkey, err = ch.tx.RenamePasskey(ctx, old.ID, or(in.Name, old.Name)); err != nil {
+		name := or(in.Name, old.Name)
+		if out.Passkey = old; name == old.Name {
+			return nil
+		}
+		if out.Passkey, err = ch.tx.RenamePasskey(ctx, old.ID, name); err != nil {
 			return err
 		}
 		return ch.audit(c.CustomerID, audit.PasskeyUpdated, old, m.from(ctx, audit.Between(old, out.Passkey)))

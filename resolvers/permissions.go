@@ -137,6 +137,9 @@ func (m Mutation) UpdatePermission(ctx context.Context, in UpdatePermissionInput
 				return err
 			}
 		}
+		if roleID == p.RoleID {
+			return nil
+		}
 		return tx.SetPermissionRole(ctx, p.ID, roleID)
 	})
 	return &UpdatePermissionPayload{p}, err

@@ -210,6 +210,9 @@ func (m Mutation) UpdateRole(ctx context.Context, in UpdateRoleInput) (*UpdateRo
 		if in.Features != nil {
 			next.Features = features
 		}
+		if out.Role = role; same(role, &next) {
+			return role, nil
+		}
 		out.Role, err = tx.UpdateRole(ctx, &next)
 		return out.Role, roleNameTaken(err)
 	})
@@ -243,7 +246,7 @@ func (m Mutation) DeleteRole(ctx context.Context, in DeleteRoleInput) (*DeleteRo
 }
 
 // changeRole changes one role of a company within reach; an owner's only by an owner. do gives the role as it
-// is then, nil where it is gone.
+// is then, the one that it was given where that is as it was, and nil where it is gone.
 func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(tx *db.Store, c *caller, role *db.Role) (now *db.Role, err error)) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
@@ -267,7 +270,7 @@ func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.I
 			return err
 		}
 		now, err := do(tx, c, role)
-		if err != nil {
+		if err != nil || now == role {
 			return err
 		}
 		return ch.audit(*role.CustomerID, action, role, audit.Between(role, now))

@@ -191,7 +191,7 @@ func (d *Directory) rename(ctx context.Context, ch *changes, held *db.Person, no
 		return err
 	}
 	if !elsewhere && (now.Accepted || !held.HasPassword) {
-		if err := ch.tx.RenameUser(ctx, held.ID, as.FirstName, as.LastName); err != nil {
+		if _, err := ch.tx.RenameUser(ctx, held.ID, as.FirstName, as.LastName); err != nil {
 			return err
 		}
 	}

@@ -180,7 +180,11 @@ func (m Mutation) UpdateSecret(ctx context.Context, in UpdateSecretInput) (*Upda
 		if err := unchanged(row.Version, in.IfVersion); err != nil {
 			return what, err
 		}
-		if out.Secret, err = tx.UpdateSecret(ctx, row.ID, or(in.Name, row.Name), sealed); err != nil {
+		name := or(in.Name, row.Name)
+		if out.Secret = row; sealed == nil && name == row.Name { // whether a value is the same is not looked at
+			return what, nil
+		}
+		if out.Secret, err = tx.UpdateSecret(ctx, row.ID, name, sealed); err != nil {
 			return what, secretNameTaken(err)
 		}
 		what = audit.Between(row, out.Secret)
@@ -297,7 +301,7 @@ func (m Mutation) changeSecret(ctx context.Context, need *rule.Rule, id globalid
 			return c.unreached(err, "secret", n)
 		}
 		what, err := do(tx, c, row)
-		if err != nil {
+		if err != nil || what.Empty() {
 			return err
 		}
 		return ch.audit(row.CustomerID, action, row, what)

@@ -273,7 +273,11 @@ func (m Mutation) UpdateWebhookDestination(ctx context.Context, in UpdateWebhook
 			return audit.Changes{}, err
 		}
 		out.Destination = d
-		return audit.Between(&before, d), tx.UpdateDestination(ctx, d)
+		what := audit.Between(&before, d)
+		if what.Empty() {
+			return what, nil
+		}
+		return what, tx.UpdateDestination(ctx, d)
 	})
 	return out, err
 }
@@ -413,7 +417,7 @@ func (m Mutation) changeDestination(ctx context.Context, c *caller, id globalid.
 			return missing(err, "destination", n)
 		}
 		what, err := do(tx, d)
-		if err != nil {
+		if err != nil || what.Empty() {
 			return err
 		}
 		return ch.audit(d.CustomerID, action, d, what)

@@ -166,8 +166,17 @@ func (w *world) gone(app string) (removed, left string) {
 // actBelow has the target company's owner leave a trace in the log of the descendant, which may
 // not learn who it was.
 func (w *world) actBelow(owner context.Context) {
-	_, err := w.m.UpdateCustomer(owner, resolvers.UpdateCustomerInput{CustomerID: globalid.ID{Int: w.homes[asDescendant]}})
-	w.ok(err)
+	w.actIn(owner, w.homes[asDescendant])
+}
+
+// actIn leaves a trace in the log of a company: its flag is turned, and turned back.
+func (w *world) actIn(who context.Context, customer int64) {
+	var is bool
+	w.Look(&is, `SELECT descendants_can_add FROM customers WHERE id = $1`, customer)
+	for _, next := range []bool{!is, is} {
+		_, err := w.m.UpdateCustomer(who, resolvers.UpdateCustomerInput{CustomerID: globalid.ID{Int: customer}, DescendantsCanAdd: &next})
+		w.ok(err)
+	}
 }
 
 // stale signs the claims of a token anew, as of an hour ago.
