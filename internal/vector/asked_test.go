@@ -95,7 +95,7 @@ func TestAskedTogether(t *testing.T) {
 		for range 30 {
 			text, f := zipfText(z, 8), Filter{Top: 40}
 			var got []Hit
-			for _, a := range AskTexts([]*Sparse{one, none, two, partly(t, outlineOf(t, model, nil, nil, blocks[4:]), blocks, text)}, text) {
+			for _, a := range AskTexts([]*Sparse{one, none, two, partly(t, outlineOf(t, model, blocks[4:]), blocks, text)}, text) {
 				got = append(got, a.Search(f)...)
 				if cover, want := a.Cover(text[:len(text)/2]), whole.AskText(text).Cover(text[:len(text)/2]); cover != want {
 					t.Fatalf("%s: %q is covered by %v, not %v", model.Name, text, cover, want)

@@ -17,7 +17,7 @@ func TestOutlinesChangeNoHit(t *testing.T) {
 		t.Run(model.Name, func(t *testing.T) {
 			blocks := outlined(model, 12)
 			without := blocks[3].Document
-			o := NewOutlineBuilder(model, outlineOf(t, model, nil, nil, blocks[:8]), []int64{without})
+			o := NewOutlineBuilder(model, outlineOf(t, model, blocks[:8]), []int64{without})
 			for _, b := range blocks[8:] {
 				add(t, o, b)
 			}
@@ -49,7 +49,7 @@ func TestOutlinesChangeNoHit(t *testing.T) {
 // TestOutlinesRefuse: an outline takes no part of a block for all of it, and nothing that can't be read.
 func TestOutlinesRefuse(t *testing.T) {
 	b := outlined(lexical.Two, 1)[0]
-	o := outlineOf(t, lexical.Two, nil, nil, []OutlinedBlock{b})
+	o := outlineOf(t, lexical.Two, []OutlinedBlock{b})
 	begin := o.parts[0].groups
 	for n := range begin {
 		cut := b
@@ -84,7 +84,7 @@ func TestOutlinesRefuse(t *testing.T) {
 // FuzzCheckGroup: what is taken for a group of buckets can be read, whatever it is.
 func FuzzCheckGroup(f *testing.F) {
 	for _, b := range outlined(lexical.Two, 1) {
-		o := outlineOf(f, lexical.Two, nil, nil, []OutlinedBlock{b})
+		o := outlineOf(f, lexical.Two, []OutlinedBlock{b})
 		list, _ := o.Slices(lexical.Two.Embed("w1 w2 w3 w4"), 100)
 		for _, slice := range readSlices([]OutlinedBlock{b}, list) {
 			f.Add(slice)
@@ -129,9 +129,9 @@ func add(t testing.TB, o *OutlineBuilder, b OutlinedBlock) {
 	}
 }
 
-func outlineOf(t testing.TB, model *lexical.Model, from *Outline, without []int64, blocks []OutlinedBlock) *Outline {
+func outlineOf(t testing.TB, model *lexical.Model, blocks []OutlinedBlock) *Outline {
 	t.Helper()
-	o := NewOutlineBuilder(model, from, without)
+	o := NewOutlineBuilder(model, nil, nil)
 	for _, b := range blocks {
 		add(t, o, b)
 	}
