@@ -230,9 +230,13 @@ func queryFaults(hc huma.Context) *Problem {
 	return nil
 }
 
-// saysSomething tells whether a parameter has no empty value: one of a fixed set, and what bounds a list, as somebody who has left a filter empty would take all
-// that there is for what was asked for. A list of nothing is one, and a cursor may be that of the beginning.
+// saysSomething tells whether a parameter has no empty value: one of a fixed set, a number, a yes or no, and what bounds a list, as somebody who has left a filter
+// empty would take all that there is for what was asked for. A list of nothing is one, and a cursor may be that of the beginning.
 func saysSomething(op *huma.Operation, param *huma.Param) bool {
+	switch param.Schema.Type {
+	case huma.TypeBoolean, huma.TypeInteger, huma.TypeNumber:
+		return true
+	}
 	if len(param.Schema.Enum) > 0 {
 		return true
 	}

@@ -236,6 +236,9 @@ func TestEmptyFiltersAreRefused(t *testing.T) {
 			t.Errorf("%s: %s", path, a.Body)
 		}
 	}
+	kept := s.NewContext(desk, "Kept")
+	s.Must(http.StatusBadRequest, http.MethodDelete, fmt.Sprintf("/context/%d?restorable=", kept), desk, nil)
+	s.Must(http.StatusOK, http.MethodGet, fmt.Sprintf("/context/%d", kept), desk, nil)
 	s.Must(http.StatusOK, http.MethodGet, "/tenant/users?subtree=true&after=&orderBy=&limit=1", root, nil) // the beginning, in no order of its own
 	for list, filter := range map[string]string{"users": `email: ""`, "customers": `search: ""`, "auditEvents": `action: ""`, "webhookDeliveries": `type: ""`} {
 		query := `{ ` + list + `(filter: {` + filter + `}) { nodes { id } } }`
