@@ -2,12 +2,14 @@ package resolvers
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"canopy/internal/access"
+	"canopy/internal/bus"
 	"canopy/internal/problem"
 	"canopy/internal/share"
 	"canopy/outbox"
@@ -106,8 +108,13 @@ func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, erro
 	if p := access.PrincipalOf(ctx); p != nil {
 		topics = append(topics, outbox.CallerTopic(p.UserID))
 	}
-	// Before the first look, so that nothing is missed in between.
-	heard := hearing{r.Bus.Subscribe(ctx, topics...), r.Bus.Subscribe(ctx, outbox.TreeTopic)}
+	// Before the first look, so that nothing is missed in between. Of a state the last message tells all; of events each one tells of another.
+	heard := hearing{tree: r.Bus.Subscribe(ctx, outbox.TreeTopic)}
+	if f.over != nil {
+		heard.states = r.Bus.Subscribe(ctx, topics...)
+	} else {
+		heard.events = r.Bus.Follow(ctx, topics...)
+	}
 	first, err := f.load(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -127,8 +134,16 @@ func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, erro
 	return out, nil
 }
 
-// hearing is what a subscription hears: the messages that it follows, and which parts of the tree have changed.
-type hearing struct{ messages, tree <-chan []byte }
+// hearing is what a subscription hears: the messages that it follows, of a state or of events, and which parts of the tree have changed.
+type hearing struct {
+	states, tree <-chan []byte
+	events       *bus.Queue
+}
+
+// errBehind ends a subscription whose client takes events more slowly than they come: what it would miss is not passed over in silence.
+var errBehind = (&problem.Error{
+	Code: problem.Unavailable, Detail: "events come faster than they are taken: subscribe again, and look at what has changed meanwhile", RetryAfter: time.Second,
+}).With("reader_behind")
 
 // sender feeds one subscription.
 type sender[T any] struct {
@@ -151,6 +166,7 @@ func (s *sender[T]) run(ctx context.Context, heard hearing, first []*T) error {
 	}
 	for on := s.send(ctx, first); on; {
 		var message []byte
+		var end error
 		open := true
 		select {
 		case <-ctx.Done():
@@ -161,10 +177,9 @@ func (s *sender[T]) run(ctx context.Context, heard hearing, first []*T) error {
 		case obj := <-own:
 			on = s.send(ctx, []*T{obj})
 			continue
-		case message, open = <-heard.messages:
-			if len(message) == 0 {
-				message = nil // the caller may have lost something
-			}
+		case message, open = <-heard.states:
+		case <-heard.events.Ready():
+			message, end = heard.events.Take()
 		case message, open = <-heard.tree:
 			if open && !s.concerns(message) {
 				continue
@@ -174,8 +189,12 @@ func (s *sender[T]) run(ctx context.Context, heard hearing, first []*T) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case !open:
+		case errors.Is(end, bus.ErrBehind):
+			return errBehind
+		case !open || end != nil:
 			return problem.Away("the live feed", nil)
+		case len(message) == 0:
+			message = nil // the caller may have lost something
 		}
 		var err error
 		if on, err = s.look(ctx, message); err != nil {

@@ -88,6 +88,23 @@ func TestFollow(t *testing.T) {
 			t.Errorf("it ended with %v", l.End())
 		}
 	})
+	t.Run("ends behind what it has not missed", func(t *testing.T) {
+		ctx, l, r := newListener(t, time.Hour)
+		heard := hearing{events: r.Bus.Follow(ctx, "t")}
+		for range 5000 {
+			r.Bus.Publish(ctx, "t", []byte("5"))
+		}
+		for range 4096 {
+			<-heard.events.Ready()
+			if _, err := heard.events.Take(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := (&sender[int]{r: r, listener: l}).run(ctx, heard, nil)
+		if p := problem.From(err); p.Code != problem.Unavailable || p.Reason != "reader_behind" {
+			t.Errorf("it ended with %v", err)
+		}
+	})
 	t.Run("ends silently when nobody listens", func(t *testing.T) {
 		ctx, l, r := newListener(t, time.Hour)
 		ctx, leave := context.WithCancel(ctx)

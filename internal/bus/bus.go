@@ -23,6 +23,8 @@ const (
 	mostAtOnce = 100
 	// buffered is how many messages wait for a slow subscriber before its oldest are dropped.
 	buffered = 256
+	// queued is how many wait for a slow follower, for whom there are no more then.
+	queued = 4096
 )
 
 // Bus connects the topics of all processes that share a Redis. Without Redis it still connects
@@ -38,7 +40,13 @@ type Bus struct {
 	done     sync.WaitGroup
 
 	mu     sync.Mutex
-	topics map[string]map[chan []byte]struct{}
+	topics map[string]map[subscriber]struct{}
+}
+
+// subscriber hears of topics. The bus holds mu while it offers a message, or the end.
+type subscriber interface {
+	offer(payload []byte)
+	end()
 }
 
 // New starts a bus; Close stops it. A nil client leaves it to its own process.
@@ -51,7 +59,7 @@ func patient(client redis.UniversalClient, log *slog.Logger, patience time.Durat
 	ctx, cancel := context.WithCancel(context.Background())
 	b := &Bus{
 		redis: client, log: log, origin: rand.Text(), patience: patience, queue: make(chan string, outgoing), cancel: cancel,
-		topics: map[string]map[chan []byte]struct{}{},
+		topics: map[string]map[subscriber]struct{}{},
 	}
 	if client != nil {
 		b.done.Go(func() { b.send(ctx) })
@@ -67,13 +75,13 @@ func (b *Bus) Close() {
 	b.done.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	closed := map[chan []byte]bool{}
+	ended := map[subscriber]bool{}
 	for _, subscribers := range b.topics {
-		for c := range subscribers {
-			if !closed[c] {
-				close(c)
+		for s := range subscribers {
+			if !ended[s] {
+				s.end()
 			}
-			closed[c] = true
+			ended[s] = true
 		}
 	}
 	b.topics = nil
@@ -189,14 +197,18 @@ func (b *Bus) receive(ctx context.Context) {
 func (b *Bus) deliver(topic string, payload []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for c := range b.topics[topic] {
-		offer(c, payload)
+	for s := range b.topics[topic] {
+		s.offer(payload)
 	}
 }
 
-// offer puts a message into a subscriber's buffer, in place of the oldest one if it is full. The
-// caller holds mu, so nobody else puts one in.
-func offer(c chan []byte, payload []byte) {
+// newest is the buffer of a subscriber whom new messages matter to more than old ones.
+type newest chan []byte
+
+func (c newest) end() { close(c) }
+
+// offer puts a message into the buffer, in place of the oldest one if it is full. Nobody else puts one in.
+func (c newest) offer(payload []byte) {
 	select {
 	case c <- payload:
 		return
@@ -213,18 +225,24 @@ func offer(c chan []byte, payload []byte) {
 // closed. A subscriber that falls behind by more than 256 messages loses the oldest ones. The
 // messages are shared with the topics' other subscribers: they are for reading only.
 func (b *Bus) Subscribe(ctx context.Context, topics ...string) <-chan []byte {
-	c := make(chan []byte, buffered)
+	c := make(newest, buffered)
+	b.join(ctx, c, topics)
+	return c
+}
+
+// join has a subscriber hear of topics, until ctx ends or the bus is closed.
+func (b *Bus) join(ctx context.Context, s subscriber, topics []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.topics == nil {
-		close(c)
-		return c
+		s.end()
+		return
 	}
 	for _, topic := range topics {
 		if b.topics[topic] == nil {
-			b.topics[topic] = map[chan []byte]struct{}{}
+			b.topics[topic] = map[subscriber]struct{}{}
 		}
-		b.topics[topic][c] = struct{}{}
+		b.topics[topic][s] = struct{}{}
 	}
 	context.AfterFunc(ctx, func() {
 		b.mu.Lock()
@@ -232,13 +250,12 @@ func (b *Bus) Subscribe(ctx context.Context, topics ...string) <-chan []byte {
 		if b.topics == nil {
 			return // closed with the bus
 		}
-		close(c)
+		s.end()
 		for _, topic := range topics {
-			delete(b.topics[topic], c)
+			delete(b.topics[topic], s)
 			if len(b.topics[topic]) == 0 {
 				delete(b.topics, topic)
 			}
 		}
 	})
-	return c
 }

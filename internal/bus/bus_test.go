@@ -204,6 +204,49 @@ func TestSlowSubscriberLosesTheOldest(t *testing.T) {
 	}
 }
 
+// TestFollowersAreToldOfWhatTheyMiss: a slow follower gets all until it is too far behind, and then hears that it is.
+func TestFollowersAreToldOfWhatTheyMiss(t *testing.T) {
+	b := local(t)
+	slow, quick := b.Follow(t.Context(), "x", "y"), b.Follow(t.Context(), "x")
+	take := func(q *Queue) string {
+		t.Helper()
+		select {
+		case <-q.Ready():
+		default:
+			t.Fatal("nothing is told")
+		}
+		message, err := q.Take()
+		if err != nil {
+			return err.Error()
+		}
+		return string(message)
+	}
+	for i := range queued + 10 {
+		b.Publish(t.Context(), "x", fmt.Append(nil, i))
+		if got := take(quick); got != fmt.Sprint(i) {
+			t.Fatalf("the quick one got %q in place of %d", got, i)
+		}
+	}
+	for i := range queued {
+		if got := take(slow); got != fmt.Sprint(i) {
+			t.Fatalf("the slow one got %q in place of %d", got, i)
+		}
+	}
+	b.Publish(t.Context(), "y", []byte("later"))
+	for range 2 {
+		if got := take(slow); got != ErrBehind.Error() {
+			t.Errorf("the slow one got %q", got)
+		}
+	}
+	b.Publish(t.Context(), "x", []byte("last"))
+	b.Close()
+	for _, want := range []string{"last", ErrClosed.Error()} {
+		if got := take(quick); got != want {
+			t.Errorf("at the end the quick one got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestSubscriptionEnds(t *testing.T) {
 	closed := func(t *testing.T, c <-chan []byte) {
 		t.Helper()
