@@ -72,6 +72,10 @@ var (
 		UPDATE webhook_destinations SET deleted_at = NULL, failing_since = NULL, failures = 0 WHERE id = (SELECT d.id
 			FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
 			WHERE d.id = $3 AND ` + unindexed("d.deleted_at > now() - $4 * interval '1 second' AND d.secret <> ''") + ` AND ` + withinScope + ` FOR UPDATE OF d)`)
+	// Whoever has a row of these lets it go soon, and waits for none of them.
+	qHoldOrphans = prepare(`
+		SELECT delivery_id FROM webhook_due WHERE destination_id = $1 AND EXISTS (SELECT FROM webhook_destinations d WHERE d.id = $1 AND d.deleted_at IS NOT NULL)
+		ORDER BY begun, next_attempt_at, delivery_id FOR UPDATE`)
 	qForgetDestinationSecrets = prepare(`
 		UPDATE webhook_destinations SET secret = '', next_secret = NULL, next_at = NULL WHERE id = ANY (ARRAY(
 			SELECT id FROM webhook_destinations WHERE deleted_at < now() - $1 * interval '1 second' AND secret <> '' ORDER BY deleted_at LIMIT $2 FOR UPDATE SKIP LOCKED))`)
@@ -160,12 +164,28 @@ func (s *Store) DeleteDestination(ctx context.Context, id int64) error {
 }
 
 // RestoreDestination shows a destination of a company within the scope again that was deleted within HiddenFor, and holds its row;
-// ErrNoRows where there is none.
+// ErrNoRows where there is none. What waited when it was deleted, and has not been ended yet, fails before.
 func (s *Store) RestoreDestination(ctx context.Context, scope access.Scope, id int64) (*Destination, error) {
+	if err := s.failHeldOrphans(ctx, id); err != nil {
+		return nil, err
+	}
 	if err := s.must(ctx, qRestoreDestination, scope.From(), scope.To(), id, HiddenFor.Seconds()); err != nil {
 		return nil, err
 	}
 	return s.DestinationForUpdate(ctx, scope, id)
+}
+
+// failHeldOrphans ends all that waits for a destination that was deleted. It is held before the destination is, as what comes of attempts holds both in that order.
+func (s *Store) failHeldOrphans(ctx context.Context, id int64) error {
+	if _, err := s.exec(ctx, qHoldOrphans, id); err != nil {
+		return err
+	}
+	const atOnce = 1000
+	for {
+		if n, err := s.FailOrphans(ctx, id, atOnce); err != nil || n < atOnce {
+			return err
+		}
+	}
 }
 
 // ForgetDestinationSecrets forgets the secrets of so many destinations that can't be brought back any more, and gives of how many.

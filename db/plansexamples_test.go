@@ -506,6 +506,7 @@ var examples = map[query]example{
 	qSweepHolds:       few(),
 	qRecordOutcomes:   few("{101}", "{101}", "{2100-01-01}", "{delivered}", "{0}", "{200}", "{x}", `{"[]"}`).and("{101}", "{101}", "{2100-01-01}", "{failed}", "{0}", "{0}", "{x}", `{"[]"}`),
 	qFailOrphans:      few(5, 20),
+	qHoldOrphans:      whole("it holds all that waits for a destination", 5),
 	qDeliveryBacklog:  atWork(),
 
 	// permissions.go

@@ -79,6 +79,36 @@ func comesBackInTime(s *platform.Platform, token, path, table string) {
 	}
 }
 
+// TestWhatWaitedIsNotSentAfterAll: a destination that is deleted and brought back at once gets nothing of what waited when it was deleted, though no worker has ended that yet.
+func TestWhatWaitedIsNotSentAfterAll(t *testing.T) {
+	t.Parallel()
+	r := platform.NewReceiver(t, nil)
+	s := platform.Start(t, platform.DeliverLocally(t))
+	s.NoDemoMails()
+	token := s.RootAs("builder")
+	id, _ := s.Subscribe(token, r.URL)
+	try := func(typ string) {
+		s.Mutate(token, "testWebhookDestination", "delivery { id }", map[string]any{"id": id, "type": typ})
+	}
+	for range 3 {
+		try("run.started")
+	}
+	in := map[string]any{"id": id}
+	if a := s.Do(http.MethodPost, fmt.Sprint(platform.Hooks, "/destinations/", id, "/restore"), token, nil); a.Status != http.StatusNotFound || s.Number(`SELECT count(*) FROM webhook_due`) != 3 {
+		t.Errorf("one that is not deleted: %d %s", a.Status, a.Body)
+	}
+	s.Mutate(token, "deleteWebhookDestination", "deletedId", in)
+	s.Mutate(token, "restoreWebhookDestination", "destination { id }", in)
+	if n := s.Number(`SELECT count(*) FROM webhook_deliveries WHERE status = 'failed' AND lost AND completed_at IS NOT NULL AND error = 'the destination was deleted'`); n != 3 {
+		t.Errorf("%d have failed", n)
+	}
+	try("run.failed")
+	s.Work(nil)
+	if got := r.Wait(t, 1); got[0].Typ != "run.failed" || s.Number(`SELECT count(*) FROM webhook_due WHERE claimed_at IS NULL`) != 0 {
+		t.Errorf("sent after it was brought back: %s", got[0].Typ)
+	}
+}
+
 // TestDeletedDestinationsComeBack: with their secret, for who may subscribe to what they are told, until their time is over; then
 // nobody has the secret any more.
 func TestDeletedDestinationsComeBack(t *testing.T) {
