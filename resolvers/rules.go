@@ -144,8 +144,8 @@ func maySubscribeAudit(ctx context.Context, tx *db.Store, c *caller) error {
 	return nil
 }
 
-// mayRedirect tells whether the caller may change a destination, or have its secret: where an audit event goes, of those on
-// their way too, is as much its subscriber's business as that it goes, and so is by what it is known to be true.
+// mayRedirect tells whether the caller may change, remove or bring back a destination, or have its secret: where an audit event goes, of those on
+// their way too, is as much its subscriber's business as that it goes, and goes on, and so is by what it is known to be true.
 func mayRedirect(ctx context.Context, tx *db.Store, c *caller, before, after *db.Destination) error {
 	audited := slices.ContainsFunc(before.Events, webhook.IsAudit) || slices.ContainsFunc(after.Events, webhook.IsAudit)
 	if !audited && before.URL == after.URL {

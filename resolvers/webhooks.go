@@ -325,6 +325,9 @@ func (m Mutation) DeleteWebhookDestination(ctx context.Context, in DeleteWebhook
 		if err := unchanged(d.Version, in.IfVersion); err != nil {
 			return audit.Changes{}, err
 		}
+		if err := mayRedirect(ctx, tx, c, d, d); err != nil {
+			return audit.Changes{}, err
+		}
 		out.DeletedID = d.GlobalID()
 		return audit.Removed(d).Secret("secret", true, false), tx.DeleteDestination(ctx, d.ID)
 	})

@@ -102,6 +102,12 @@ func TestWhoMaySubscribeAudit(t *testing.T) {
 	denied(s.Do("PATCH", destinations+"/"+platform.Decimal(plain), hooks, object{"events": []string{"audit.*"}}))
 	heard, _ := s.Subscribe(owner, platform.PublicURL, "audit.*")
 	denied(s.Do("PATCH", destinations+"/"+platform.Decimal(heard), hooks, object{"url": platform.PublicURL + "/mine"}))
+	// Whoever may not read the log ends no stream of it, for a while or for good.
+	denied(s.Do("PATCH", destinations+"/"+platform.Decimal(heard), hooks, object{"enabled": false}))
+	denied(s.Do("DELETE", destinations+"/"+platform.Decimal(heard), hooks, nil))
+	s.Refused(t, "FORBIDDEN", hooks, `mutation($id: ID!) { deleteWebhookDestination(input: {id: $id}) { deletedId } }`, object{"id": heard})
+	own, _ := s.Subscribe(owner, platform.PublicURL, "audit.*")
+	s.Must(204, "DELETE", destinations+"/"+platform.Decimal(own), owner, nil)
 	s.Must(201, "POST", destinations, s.TokenOf(alpine, "greta@alpine.example", "builder"), body)
 	for _, wrong := range []string{"audit", "audit.", "audit.x", "audit.user.*", "*"} {
 		if a := s.Do("POST", destinations, owner, object{"url": platform.PublicURL, "events": []string{wrong}}); a.Status != 400 {
