@@ -140,7 +140,7 @@ var (
 		interrupted AS (
 			UPDATE webhook_deliveries w SET attempts = w.attempts + l.spent, log = w.log || jsonb_build_array(jsonb_build_object(
 				'at', to_char(l.left_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-				'durationMs', 0, 'httpStatus', NULL, 'error', 'interrupted'))
+				'durationMs', 0, 'httpStatus', NULL, 'error', 'interrupted', 'kind', 'INTERRUPTED'))
 			FROM leased l WHERE w.id = l.delivery_id AND w.id = ANY (ARRAY(SELECT delivery_id FROM leased WHERE left_at IS NOT NULL))),
 		counts AS MATERIALIZED (
 			SELECT count_from('deliveriesPerDay', (now() AT TIME ZONE 'UTC')::date, array_agg(n.customer_id), array_agg(n.n))

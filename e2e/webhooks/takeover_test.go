@@ -37,6 +37,15 @@ func TestInterruptedAttempts(t *testing.T) {
 	if d["status"] != "delivered" || d["attempts"] != 1.0 || len(log) != 3 || log[0].(map[string]any)["error"] != "interrupted" || log[2].(map[string]any)["httpStatus"] != 204.0 {
 		t.Errorf("%v", d)
 	}
+	for i, want := range []any{"interrupted", "interrupted", nil} {
+		if got := platform.Member(t, log[i], "errorKind"); got != want {
+			t.Errorf("the kind of attempt %d is %v", i, got)
+		}
+	}
+	graph := s.MustGQL(token, `query($id: ID!) { webhookDelivery(id: $id) { attemptLog { errorKind } } }`, map[string]any{"id": delivery})
+	if platform.Member(t, graph, "webhookDelivery.attemptLog.0.errorKind") != "INTERRUPTED" || platform.Member(t, graph, "webhookDelivery.attemptLog.2.errorKind") != nil {
+		t.Errorf("%v", graph)
+	}
 	if n := len(r.All()); n != 1 {
 		t.Errorf("%d requests", n)
 	}

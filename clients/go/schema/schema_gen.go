@@ -3817,7 +3817,7 @@ const (
 	WebhookErrorKindTimeout WebhookErrorKind = "TIMEOUT"
 	// WebhookErrorKindDeleted: The destination was deleted.
 	WebhookErrorKindDeleted WebhookErrorKind = "DELETED"
-	// WebhookErrorKindInterrupted: The attempts were interrupted too often.
+	// WebhookErrorKindInterrupted: Its worker was lost before it could say what came of it; or that had happened too often.
 	WebhookErrorKindInterrupted WebhookErrorKind = "INTERRUPTED"
 	// WebhookErrorKindSecret: The signing secret can't be read.
 	WebhookErrorKindSecret WebhookErrorKind = "SECRET"

@@ -3752,7 +3752,7 @@ export type WebhookErrorKind =
   | "TIMEOUT"
   /** The destination was deleted. */
   | "DELETED"
-  /** The attempts were interrupted too often. */
+  /** Its worker was lost before it could say what came of it; or that had happened too often. */
   | "INTERRUPTED"
   /** The signing secret can't be read. */
   | "SECRET"

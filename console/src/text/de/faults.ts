@@ -61,7 +61,7 @@ export const failures: Text["failures"] = {
   CONNECTION: "Die Verbindung kam nicht zustande oder brach ab.",
   TIMEOUT: "In der erlaubten Zeit kam keine Antwort.",
   DELETED: "Das Ziel wurde gelöscht.",
-  INTERRUPTED: "Aufgegeben: Die Versuche wurden zu oft unterbrochen.",
+  INTERRUPTED: "Der Versuch wurde unterbrochen. Geschieht das zu oft, wird aufgegeben.",
   SECRET: "Das Geheimnis zum Signieren lässt sich nicht lesen. Erneuern Sie es, und senden Sie noch einmal.",
   timeout: "Es hat zu lange gedauert.",
   too_large: "Das Ergebnis ist zu groß.",

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-U9jn-Ygk.js";import{i as t}from"./keys.gql-BQaK6e8B.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
