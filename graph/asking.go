@@ -3,7 +3,6 @@ package graph
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,21 +30,27 @@ type asks struct {
 
 // asks makes the operation that asks for the values below a part.
 func (e *elsewhere) asks(root *part) asks {
-	op := &ast.OperationDefinition{Operation: ast.Query, SelectionSet: root.root()}
+	op := ast.Query
 	if root.changes() {
-		op.Operation = ast.Mutation
+		op = ast.Mutation
 	}
+	return asksFor(e.oc, op, root.root())
+}
+
+// asksFor makes an operation of a part of a client's own, with what that takes of its fragments and variables.
+func asksFor(oc *graphql.OperationContext, kind ast.Operation, set ast.SelectionSet) asks {
+	op := &ast.OperationDefinition{Operation: kind, SelectionSet: set}
 	doc := &ast.QueryDocument{Operations: ast.OperationList{op}}
-	used := &uses{fragments: e.oc.Doc.Fragments, variables: map[string]bool{}}
+	used := &uses{fragments: oc.Doc.Fragments, variables: map[string]bool{}}
 	used.in(op.SelectionSet)
 	doc.Fragments = used.list
 	a := asks{variables: map[string]any{}}
-	for _, v := range e.oc.Operation.VariableDefinitions {
+	for _, v := range oc.Operation.VariableDefinitions {
 		if !used.variables[v.Variable] {
 			continue
 		}
 		op.VariableDefinitions = append(op.VariableDefinitions, v)
-		if value, given := e.oc.Variables[v.Variable]; given {
+		if value, given := oc.Variables[v.Variable]; given {
 			a.variables[v.Variable] = value
 		}
 	}
@@ -113,12 +118,10 @@ func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 	}
 	defer done()
 	changes := root.changes()
-	if key := e.oc.Headers.Get("Idempotency-Key"); key != "" && e.oc.Operation.Operation == ast.Mutation {
-		e.mu.Lock() // several cells are asked at the same time
-		e.oc.Stats.SetExtension(passedOnExtension, true)
-		e.mu.Unlock()
+	if e.key != "" {
+		e.notKept()
 		if changes {
-			r.Header.Set("Idempotency-Key", e.keyOf(key, root))
+			r.Header.Set("Idempotency-Key", e.keyOf(root.below[0].field))
 		}
 	}
 	res, raw, err := e.cells.Whole(r, to, access.BranchOf(e.ctx))
@@ -134,17 +137,6 @@ func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 	}
 	return s, nil
 }
-
-// keyOf is the idempotency key of one field of a mutation. Where it is the only one, that is the client's own.
-func (e *elsewhere) keyOf(key string, root *part) string {
-	if len(graphql.CollectFields(e.oc, e.oc.Operation.SelectionSet, []string{rootTypes[ast.Mutation]})) == 1 {
-		return key
-	}
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(key+" "+root.below[0].field.Alias)))
-}
-
-// passedOnExtension marks an operation of which another cell has done a part, and keeps the answer to it.
-const passedOnExtension = "PassedOn"
 
 // request makes the request, with what the caller has shown. A file goes as it comes; done waits until nobody reads it any more.
 func (a asks) request(ctx context.Context, accept string) (r *http.Request, done func(), err error) {

@@ -18,15 +18,20 @@ import (
 	"canopy/internal/hop"
 	"canopy/internal/problem"
 	"canopy/internal/share"
+	"canopy/resolvers"
 )
 
 // hops has what lives in other cells of the platform answered by these, and put where it was asked for.
-type hops struct{ cells *hop.Cells }
+type hops struct {
+	cells    *hop.Cells
+	resolver *resolvers.Resolver
+}
 
 var (
 	_ graphql.HandlerExtension     = hops{}
 	_ graphql.OperationInterceptor = hops{}
 	_ graphql.ResponseInterceptor  = hops{}
+	_ graphql.RootFieldInterceptor = hops{}
 )
 
 func (hops) ExtensionName() string                   { return "Hops" }
@@ -44,8 +49,8 @@ func (h hops) InterceptResponse(ctx context.Context, next graphql.ResponseHandle
 	if !h.cells.Passes(ctx) || !graphql.HasOperationContext(ctx) {
 		return next(ctx)
 	}
-	e := &elsewhere{cells: h.cells, ctx: ctx, oc: graphql.GetOperationContext(ctx)}
-	resp := next(inorder.WithElsewhere(ctx, e))
+	e := &elsewhere{hops: h, ctx: ctx, oc: graphql.GetOperationContext(ctx), key: keyIn(ctx)}
+	resp := next(context.WithValue(inorder.WithElsewhere(ctx, e), elsewhereKey{}, e))
 	if resp != nil {
 		for _, path := range e.nulls {
 			resp.Data = nulled(resp.Data, path)
@@ -57,12 +62,16 @@ func (h hops) InterceptResponse(ctx context.Context, next graphql.ResponseHandle
 // elsewhere are the values of one answer that other cells have. They are asked for when all else is known and the first of them is to be written: once for each cell,
 // and side by side.
 type elsewhere struct {
-	cells *hop.Cells
-	ctx   context.Context // that of the answer
-	oc    *graphql.OperationContext
+	hops
+	ctx context.Context // that of the answer
+	oc  *graphql.OperationContext
+	// key is the idempotency key of a mutation; "" where there is none.
+	key string
 
 	mu      sync.Mutex
 	waiting []*value
+	// others is how often an answer came from elsewhere that is not to be kept here.
+	others int
 	// nulls are the places that become null, as what may not be null is missing below.
 	nulls []ast.Path
 }
@@ -92,6 +101,14 @@ type step struct {
 }
 
 var null = json.RawMessage("null")
+
+// known is a value that was asked for already.
+func (v *value) known() graphql.Marshaler {
+	if bytes.Equal(v.raw, null) {
+		return graphql.Null
+	}
+	return v
+}
 
 // MarshalGQL writes the value, which the cell is asked for now at the latest.
 func (v *value) MarshalGQL(w io.Writer) {
@@ -129,10 +146,7 @@ func (e *elsewhere) Take(ctx context.Context, fc *graphql.FieldContext, of any, 
 		v.byID = !query || inList && mayAskByID(ctx, owner)
 	case !query:
 		e.fetch([]*value{v})
-		if bytes.Equal(v.raw, null) {
-			return graphql.Null
-		}
-		return v
+		return v.known()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -200,7 +214,7 @@ func (e *elsewhere) fetch(values []*value) {
 		later := root.take(values)
 		said, err := e.patiently(root, values[0].place)
 		if err != nil {
-			hops{e.cells}.tell(e.ctx, err)
+			e.tell(e.ctx, err)
 		}
 		for _, v := range values {
 			if slices.Contains(later, v) {

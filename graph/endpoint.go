@@ -81,7 +81,7 @@ func (e *endpoint) extensions() []graphql.HandlerExtension {
 	}
 	list = append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: e.resolver.Rates}, newTurns(), reads{}, unmoved{e.resolver})
 	if o.Cells != nil {
-		list = append(list, hops{o.Cells})
+		list = append(list, hops{o.Cells, e.resolver})
 	}
 	return list
 }

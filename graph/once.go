@@ -55,7 +55,7 @@ func (o once) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 		w.Header().Set(web.ReplayedHeader, "true")
 		_ = web.Send(w, kept.Status, kept.Header, kept.Body) // the client has gone, if anything
 	default:
-		o.record(w, r.WithContext(ctx), exec, claim)
+		o.record(w, r.WithContext(withKey(ctx, key)), exec, claim)
 	}
 }
 

@@ -221,11 +221,16 @@ func (p *part) of(object string) ast.SelectionSet {
 
 // asked is the field as the cell is asked for it.
 func (p *part) asked() *ast.Field {
-	f := &ast.Field{Alias: p.field.Alias, Name: p.field.Name, Arguments: p.field.Arguments, SelectionSet: p.field.Selections}
+	f := whole(p.field)
 	if len(p.values) == 0 {
 		f.SelectionSet = p.selection()
 	}
 	return f
+}
+
+// whole is a field with all that a client has asked for below it.
+func whole(f graphql.CollectedField) *ast.Field {
+	return &ast.Field{Alias: f.Alias, Name: f.Name, Arguments: f.Arguments, SelectionSet: f.Selections}
 }
 
 // said is what a cell has answered.

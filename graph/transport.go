@@ -24,6 +24,7 @@ import (
 	"canopy/graph/inorder"
 	"canopy/internal/intake"
 	"canopy/internal/problem"
+	"canopy/resolvers"
 )
 
 // maxErrors is how many faults of a document an answer tells of.
@@ -186,8 +187,8 @@ func respond(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor,
 	write(w, media, refusedStatus(w, resp, http.StatusOK), resp)
 }
 
-// refusedStatus is the status of an answer that is nothing but a refusal for now: past a limit, or
-// with the database away. Clients and proxies know what to do with those.
+// refusedStatus is the status of an answer that is nothing but a refusal for now: past a limit, for what
+// was done under an idempotency key, or with the database away. Clients and proxies know what to do with those.
 func refusedStatus(w http.ResponseWriter, resp *graphql.Response, otherwise int) int {
 	if len(resp.Errors) == 0 || !holdsNothing(resp.Data) {
 		return otherwise
@@ -201,6 +202,9 @@ func refusedStatus(w http.ResponseWriter, resp *graphql.Response, otherwise int)
 	switch p.Code {
 	case problem.RateLimited, problem.Unavailable:
 		return p.Status()
+	}
+	if resolvers.SaysOnce(resp.Errors[0].Extensions["reason"]) {
+		return http.StatusConflict
 	}
 	return otherwise
 }

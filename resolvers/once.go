@@ -31,8 +31,22 @@ type Claim struct {
 	id      string
 	attempt int
 	changed atomic.Bool
+	// above is the claim of the request, where this one is of a field of it; nil for that itself.
+	above *Claim
 	// release has it extended no longer, and waits until nobody is about to.
 	release func()
+}
+
+// How programs know why what was asked for under a key is not done.
+const (
+	reasonMismatch = "idempotency_mismatch"
+	reasonLost     = "idempotency_answer_lost"
+	reasonUnderWay = "idempotency_in_progress"
+)
+
+// SaysOnce tells whether a reason is one of these: such a refusal is a 409.
+func SaysOnce(reason any) bool {
+	return reason == reasonMismatch || reason == reasonLost || reason == reasonUnderWay
 }
 
 // keepTime bounds what is done for a claim when its request is over.
@@ -103,7 +117,7 @@ func (r *Resolver) answered(used *db.IdempotencyKey, sum []byte, may func() erro
 	case err != nil:
 		return nil, err
 	case !bytes.Equal(was, sum):
-		return nil, problem.Conflicting("idempotency_mismatch", "the Idempotency-Key was used for another request")
+		return nil, problem.Conflicting(reasonMismatch, "the Idempotency-Key was used for another request")
 	case used.Answer != nil:
 		if err := may(); err != nil {
 			return nil, err
@@ -112,7 +126,7 @@ func (r *Resolver) answered(used *db.IdempotencyKey, sum []byte, may func() erro
 	case used.Leased:
 		return nil, underWay()
 	case used.Changed:
-		return nil, problem.Conflicting("idempotency_answer_lost",
+		return nil, problem.Conflicting(reasonLost,
 			"the request has changed something, and its answer was not kept: it is not done again; what it has done can be read, and stands in the audit log")
 	}
 	return nil, nil
@@ -125,7 +139,7 @@ func noRoom() error {
 }
 
 func underWay() error {
-	e := problem.Conflicting("idempotency_in_progress", "a request with this Idempotency-Key is under way")
+	e := problem.Conflicting(reasonUnderWay, "a request with this Idempotency-Key is under way")
 	e.RetryAfter = time.Second
 	return e
 }
@@ -134,7 +148,8 @@ type claimKey struct{}
 
 // hold has a claim extended for as long as it is not ended.
 func (r *Resolver) hold(ctx context.Context, id string, attempt int) (context.Context, *Claim) {
-	c := &Claim{r: r, id: id, attempt: attempt}
+	above, _ := ctx.Value(claimKey{}).(*Claim)
+	c := &Claim{r: r, id: id, attempt: attempt, above: above}
 	const every = db.ClaimLease / 3
 	c.release = repeat(ctx, every, func(ctx context.Context) (again bool) {
 		ctx, cancel := context.WithTimeout(ctx, every)
@@ -168,7 +183,7 @@ func repeat(ctx context.Context, every time.Duration, do func(context.Context) (
 	}
 }
 
-// markClaim writes down, in the transaction of a change, that it is made under the request's claim, if it has one.
+// markClaim writes down, in the transaction of a change, that it is made under the claim of its field or its request, if it has one.
 func markClaim(ctx context.Context, tx *db.Store) error {
 	c, ok := ctx.Value(claimKey{}).(*Claim)
 	if !ok {
@@ -183,7 +198,8 @@ func markClaim(ctx context.Context, tx *db.Store) error {
 
 // noteChange notes that a change under the request's claim, if it has one, was committed.
 func noteChange(ctx context.Context) {
-	if c, ok := ctx.Value(claimKey{}).(*Claim); ok {
+	c, _ := ctx.Value(claimKey{}).(*Claim)
+	for ; c != nil; c = c.above {
 		c.changed.Store(true)
 	}
 }

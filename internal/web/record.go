@@ -12,8 +12,8 @@ import (
 // ReplayedHeader says of an answer that it was given before.
 const ReplayedHeader = "Idempotency-Replayed"
 
-// maxRecorded bounds the body of an answer that is recorded, in bytes.
-const maxRecorded = 1 << 20
+// MostRecorded bounds the body of an answer that is recorded, in bytes.
+const MostRecorded = 1 << 20
 
 // carryTime is how long a request goes on whose client has gone.
 const carryTime = 2 * time.Minute
@@ -52,7 +52,7 @@ func (r *Recorder) WriteHeader(status int) {
 // Write takes a part of the body.
 func (r *Recorder) Write(p []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
-	if !r.sent && r.body.Len()+len(p) > maxRecorded {
+	if !r.sent && r.body.Len()+len(p) > MostRecorded {
 		if err := r.Send(); err != nil {
 			return 0, err
 		}
