@@ -2,11 +2,14 @@ package graph
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -114,4 +117,63 @@ func TestNullAmongErrors(t *testing.T) {
 	if err := root.read(s); err != nil || string(s.of(v).raw) != "1" || s.lacks {
 		t.Errorf("%v, %+v", err, s)
 	}
+}
+
+// TestSubscriptionsAreMerged: what several sources tell is told, and nothing once one of them has ended or failed.
+func TestSubscriptionsAreMerged(t *testing.T) {
+	source := func(said ...string) graphql.ResponseHandler {
+		return func(ctx context.Context) *graphql.Response {
+			switch {
+			case len(said) == 0:
+				<-ctx.Done()
+				return nil
+			case said[0] == "end":
+				return nil
+			case said[0] == "panic":
+				panic(said[0])
+			}
+			next := &graphql.Response{Data: []byte(said[0])}
+			said = said[1:]
+			return next
+		}
+	}
+	for name, c := range map[string]struct {
+		sources []graphql.ResponseHandler
+		want    int
+		failed  bool
+	}{
+		"one ends":  {[]graphql.ResponseHandler{source("1", "2", "end"), source()}, 2, false},
+		"one fails": {[]graphql.ResponseHandler{source(), source("1", "panic")}, 2, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			events := merged(c.sources)
+			n, failed := 0, false
+			for said := events(ctx); said != nil; said = events(ctx) {
+				n++
+				failed = len(said.Errors) > 0
+			}
+			if n != c.want || failed != c.failed || events(ctx) != nil {
+				t.Errorf("%s: %d events, failed at last: %t", name, n, failed)
+			}
+		})
+	}
+}
+
+// TestSilentCellsAreNotHeard: a cell that says nothing for long, not even that it is there, is away; one that is there, and has nothing to tell, is not.
+func TestSilentCellsAreNotHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		from, to := io.Pipe()
+		go func() {
+			for range 10 {
+				time.Sleep(silence / 3)
+				_, _ = to.Write([]byte(":\n\n"))
+			}
+		}()
+		begun := time.Now()
+		if _, _, err := nextEvent(bufio.NewReader(heard{from})); err == nil || time.Since(begun) != 10*(silence/3)+silence {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"canopy/db"
 	"canopy/internal/audit"
 	"canopy/internal/globalid"
+	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/outbox"
 )
@@ -45,6 +46,15 @@ func (s Subscription) AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, er
 		e, err := s.Store.AuditEvent(ctx, c.Scope(), id)
 		return []*db.AuditEvent{e}, missing(err, "audit event", id)
 	}})
+}
+
+// OthersWithEvents are the cells beside this one that can have audit events within reach of the caller.
+func (r *Resolver) OthersWithEvents(ctx context.Context) ([]problem.Place, error) {
+	c, err := r.may(ctx, rule.AuditEvent)
+	if err != nil {
+		return nil, err
+	}
+	return spreadEvents.others(ctx, r, c.Scope(), db.Ask{})
 }
 
 func (q Query) auditEventNode(ctx context.Context, id globalid.ID) (*db.AuditEvent, error) {

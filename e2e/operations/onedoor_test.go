@@ -325,3 +325,103 @@ func BenchmarkOneDoor(b *testing.B) {
 		})
 	}
 }
+
+// TestOneDoorHearsAllCells: who listens to the audit log hears at each address what is done in all cells within reach, over both transports, and nothing at all where one of them does not answer.
+func TestOneDoorHearsAllCells(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	home, cell := c.Home, c.Cell
+	hydro, labs := home.Customer("Alpine Hydro"), home.Customer("Brightwater Labs")
+	id, secret := c.Key(t, hydro, "lukas@alpine-hydro.example")
+	const query = `subscription { auditEvent { id action customer { name webhookDestinations { totalCount } } } }`
+	heard := map[string]<-chan string{}
+	for name, at := range map[string]*platform.Platform{"home": home, "cell": cell} {
+		heard["all, by events at the "+name] = at.Stream(t, query, home.Root())
+		heard["one company, by events at the "+name] = at.Stream(t, query, home.Token(id, secret, "tenant"))
+		conn := at.Dial(t, query, map[string]any{"authorization": "Bearer " + home.Root()}, nil)
+		events := make(chan string, 1000)
+		heard["all, by a socket at the "+name] = events
+		go func() {
+			for {
+				var m struct {
+					Type    string
+					Payload json.RawMessage
+				}
+				if conn.ReadJSON(&m) != nil {
+					return
+				}
+				if m.Type == "next" || m.Type == "error" {
+					events <- string(m.Payload)
+				}
+			}
+		}()
+	}
+	// Nobody is told when those in other cells are heard, too: things are done until all of them are.
+	found := map[string]map[string]int{}
+	for listener := range heard {
+		found[listener] = map[string]int{}
+	}
+	n, builder := 0, home.RootAs("builder")
+	devtest.Eventually(t, "everybody hears of everything", func() bool {
+		n++
+		time.Sleep(100 * time.Millisecond)
+		for _, customer := range []int64{hydro, labs} {
+			home.Mutate(builder, "createSecret", "secret { name }", map[string]any{"customerId": fmt.Sprint(customer), "name": fmt.Sprint("S", n), "value": "x"})
+			home.Mutate(home.Root(), "updateCustomer", "customer { name }", map[string]any{"customerId": fmt.Sprint(customer), "maxKeyDays": n})
+		}
+		whole := true
+		for listener, events := range heard {
+			for more := true; more; {
+				select {
+				case event := <-events:
+					note(t, listener, event, found[listener])
+				default:
+					more = false
+				}
+			}
+			for _, name := range []string{"Alpine Hydro", "Brightwater Labs"} {
+				mine := name == "Alpine Hydro" || strings.HasPrefix(listener, "all")
+				for _, action := range []string{"secret.created", "customer.updated"} {
+					is := found[listener][action+" "+name] > 0
+					whole = whole && is == mine
+					if is && !mine {
+						t.Errorf("%s hears of %s", listener, name)
+					}
+				}
+			}
+		}
+		return whole
+	})
+	home.SQL(`UPDATE cells SET address = 'http://127.0.0.1:1'`)
+	select {
+	case event := <-home.Stream(t, query, home.Root()):
+		if !strings.Contains(event, `"UNAVAILABLE"`) || !strings.Contains(event, `"eu-central"`) {
+			t.Errorf("without the cell: %s", event)
+		}
+	case <-time.After(platform.Patience):
+		t.Error("without the cell nothing is told")
+	}
+}
+
+// note counts an event, and tells of one that is heard twice.
+func note(t *testing.T, listener, event string, found map[string]int) {
+	t.Helper()
+	var m struct {
+		Errors []any
+		Data   struct {
+			AuditEvent struct {
+				ID, Action string
+				Customer   struct {
+					Name                string
+					WebhookDestinations map[string]any
+				}
+			}
+		}
+	}
+	devtest.Check(t, json.Unmarshal([]byte(event), &m))
+	e := m.Data.AuditEvent
+	found[e.Action+" "+e.Customer.Name]++
+	if found[e.ID]++; found[e.ID] > 1 || len(m.Errors) > 0 || e.Customer.WebhookDestinations == nil {
+		t.Errorf("%s: %s", listener, event)
+	}
+}
