@@ -218,7 +218,7 @@ var outside = []string{"mutability", "invalidSyntax", "invalidValue", "tooMany"}
 // TestGermanReasons: each reason that the platform names for a refusal, the console tells in German.
 func TestGermanReasons(t *testing.T) {
 	said := read(t, "src/text/de/faults.ts") + read(t, "src/text/de/session.ts")
-	named := regexp.MustCompile(`\.With\(("?\w+"?)\)|\bConflicting\(("\w+")|\bReason = ("\w+")`)
+	named := regexp.MustCompile(`\.With\(("?\w+"?)\)|\bConflicting\(("?\w+"?)|\bReason = ("\w+")`)
 	var sources strings.Builder
 	for _, folder := range []string{"../resolvers", "../rest", "../internal/problem", "../internal/extract"} {
 		files, err := filepath.Glob(folder + "/*.go")

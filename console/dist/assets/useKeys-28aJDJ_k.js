@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Chh5XfUv.js";import{i as t}from"./keys.gql-mgU5TkmI.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
