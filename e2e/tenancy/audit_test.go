@@ -186,9 +186,11 @@ func TestAuditSubscription(t *testing.T) {
 	s := platform.Start(t)
 	alpine, hydro, coral := s.Customer("Alpine Energy"), s.Customer("Alpine Hydro"), s.Customer("Coral Logistics")
 	root := s.Root()
+	names := 0 // each another, as a name that stays is no event
 	rename := func(id int64) func(int) {
-		return func(n int) {
-			s.Must(204, "PUT", "/tenant", root, map[string]any{"customerId": id, "name": fmt.Sprint("Renamed ", n)})
+		return func(int) {
+			names++
+			s.Must(204, "PUT", "/tenant", root, map[string]any{"customerId": id, "name": fmt.Sprint("Renamed ", names)})
 		}
 	}
 	doors := map[string]func(t *testing.T, token string) <-chan platform.Heard{

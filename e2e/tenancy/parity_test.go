@@ -44,7 +44,7 @@ const (
 	parityInvitations = `query($c: ID) { customer(id: $c) { invitations { id: databaseId email status createdAt expiresAt invitedBy customer { databaseId } } } }`
 	parityRoles       = `query($c: ID) { roles(customerId: $c) { ` + parityRole + ` } }`
 	parityProviders   = `query($c: ID) { customer(id: $c) { identityProviders { id: databaseId name issuer clientId domains
-		claims { domain status recordName recordValue provenAt checkedAt missingSince } defaultRole { databaseId } required enabled redirectUri backchannelLogoutUri createdAt updatedAt customer { databaseId } } } }`
+		claims { domain status recordName recordValue provenAt checkedAt missingSince } defaultRole { databaseId } required enabled features redirectUri backchannelLogoutUri createdAt updatedAt customer { databaseId } } } }`
 	parityIdentities = `query($c: ID) { customer(id: $c) { users(first: 50) { nodes { databaseId identities { id: databaseId subject email createdAt lastUsedAt provider { databaseId } user { databaseId } } } } } }`
 	parityScimTokens = `query($c: ID) { customer(id: $c) { scimTokens { id: databaseId name features expiresAt createdAt lastUsedAt lastChangedAt createdBy { databaseId } customer { databaseId } } } }`
 	parityDeleted    = `fragment gone on Deleted { id: databaseId name deletedAt restorableUntil }
@@ -170,6 +170,7 @@ func furnish(s *platform.Platform, customers map[string]int64) {
 		"domains": []string{"hydro.example"}, "defaultRoleId": s.RoleID(0, "tenant", "Viewer"), "required": true,
 	}).ID(s.T, "id")
 	s.SQL(`UPDATE domain_claims SET proven_at = now(), checked_at = now(), missing_since = now()`)
+	s.SQL(`UPDATE identity_providers SET features = '{company.read}' WHERE id = $1`, provider)
 	s.SQL(`INSERT INTO user_identities (user_id, provider_id, subject, email) VALUES ($1, $2, 'mira', 'mira@hydro.example')`, s.UserID("mira@alpine.example"), provider)
 	s.Must(201, "POST", "/v1/scim-tokens", s.Root(), map[string]any{"customerId": customers["Alpine Hydro"]})
 	s.SQL(`UPDATE scim_tokens SET last_used_at = now(), last_changed_at = now(), expires_at = now() + interval '1 day'`)

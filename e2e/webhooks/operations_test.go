@@ -282,9 +282,9 @@ func TestFailingDestinationIsDisabled(t *testing.T) {
 		hours, failures, _ := strings.Cut(since, ", ")
 		s.SQL(`UPDATE webhook_destinations SET failing_since = now() - $2::interval, failures = $3 WHERE id = $1`, id, hours, failures)
 	}
-	told, root := s.OverSSE(t, s.Root()), s.Root()
+	told, root, dune := s.OverSSE(t, s.Root()), s.Root(), s.Customer("Dune Retail")
 	s.Until(t, told, func(n int) {
-		s.Must(204, "PUT", "/tenant", root, object{"customerId": s.Customer("Dune Retail"), "name": "Dune Retail"})
+		s.Must(204, "PUT", "/tenant", root, object{"customerId": dune, "name": platform.Decimal(int64(n))})
 	})
 	s.Work(nil)
 	enabled := func(id int64) bool {
