@@ -162,7 +162,6 @@ func (c *Cluster) start(ctx context.Context, fill func(context.Context) error) e
 			return err
 		}
 	}
-	c.watch()
 	return nil
 }
 
@@ -240,6 +239,7 @@ func (c *Cluster) programs(ctx context.Context) error {
 		}
 	}
 	c.servedParts()
+	c.watch() // also for what finds its address taken for a moment
 	return c.ready(ctx)
 }
 
