@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"math"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -225,18 +226,20 @@ func fileName(sent string) string {
 }
 
 // displayName tells documents of equal names apart: report.pdf, report (1).pdf, … A long name is cut, so that it is no longer than one that is given.
-func displayName(name string, index int) string {
+func displayName(name string, index int) string { return numbered(name, index, maxName) }
+
+// isOwnName tells whether a document of the name is shown by its own name, and not by one that somebody has given it. Once a long one was not cut.
+func isOwnName(shown, name string, index int) bool {
+	return shown == displayName(name, index) || shown == numbered(name, index, math.MaxInt)
+}
+
+// numbered is a name with a number, of so many characters at most; without one it stays as it is.
+func numbered(name string, index, most int) string {
 	if index == 0 {
 		return name
 	}
 	ext := path.Ext(name)
 	behind := fmt.Sprintf(" (%d)%s", index, ext)
 	stem := []rune(strings.TrimSuffix(name, ext))
-	return string(stem[:min(len(stem), max(0, maxName-utf8.RuneCountInString(behind)))]) + behind
-}
-
-// isOwnName tells whether a document of the name is shown by its own name, and not by one that somebody has given it. Once a long one was not cut.
-func isOwnName(shown, name string, index int) bool {
-	ext := path.Ext(name)
-	return shown == displayName(name, index) || index > 0 && shown == fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), index, ext)
+	return string(stem[:min(len(stem), max(0, most-utf8.RuneCountInString(behind)))]) + behind
 }
