@@ -24,19 +24,11 @@ func inTurn(t *testing.T, s *platform.Platform, email string, calls ...func() pl
 	var all sync.WaitGroup
 	for i, call := range calls {
 		all.Go(func() { answers[i] = call() })
-		untilWaiting(t, s, i+1)
+		s.UntilWaiting(t, int64(i+1))
 	}
 	devtest.Check(t, tx.Rollback())
 	all.Wait()
 	return answers
-}
-
-// untilWaiting waits until so many wait for a lock.
-func untilWaiting(t *testing.T, s *platform.Platform, n int) {
-	t.Helper()
-	devtest.Eventually(t, fmt.Sprintf("%d calls wait", n), func() bool {
-		return s.Number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == int64(n)
-	})
 }
 
 // TestNothingIsMadeBehindAPasswordChange: who asks for a key or a token while the password changes, with a session that it ends, gets none.
@@ -137,7 +129,7 @@ func TestErasureAmidKeyedCalls(t *testing.T) {
 			var all sync.WaitGroup
 			for i, do := range []func() platform.Answer{call, erase} {
 				all.Go(func() { answers[i] = do() })
-				untilWaiting(t, s, i+1)
+				s.UntilWaiting(t, int64(i+1))
 			}
 			devtest.Check(t, tx.Rollback())
 			all.Wait()

@@ -1,6 +1,12 @@
 package platform
 
-import "canopy/internal/globalid"
+import (
+	"fmt"
+	"testing"
+
+	"canopy/internal/devstack/devtest"
+	"canopy/internal/globalid"
+)
 
 // RegionID finds a region by its code.
 func (s *Platform) RegionID(code string) int64 {
@@ -32,6 +38,14 @@ func (s *Platform) Number(query string, args ...any) (n int64) {
 	s.T.Helper()
 	s.Look(&n, query, args...)
 	return n
+}
+
+// UntilWaiting waits until so many wait for a lock.
+func (s *Platform) UntilWaiting(t *testing.T, n int64) {
+	t.Helper()
+	devtest.Eventually(t, fmt.Sprintf("%d wait", n), func() bool {
+		return s.Number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == n
+	})
 }
 
 // RoleID finds a role that a company can give, by its name.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"canopy/e2e/platform"
-	"canopy/internal/devstack/devtest"
 )
 
 // holders names the tables whose rows have a text, in whichever column.
@@ -213,9 +212,7 @@ func TestErasedInThatInstant(t *testing.T) {
 			}
 		})
 	}
-	devtest.Eventually(t, "all of them wait", func() bool {
-		return s.Number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 4
-	})
+	s.UntilWaiting(t, 4)
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}

@@ -229,9 +229,7 @@ func TestExportWhileACompanyMoves(t *testing.T) {
 			tx := held(t, s, c.table)
 			defer s.Work(&platform.Letterbox{})()
 			id := s.Must(http.StatusAccepted, "POST", fmt.Sprintf("/tenant/customer/%d/export", alpine), greta, nil).ID(t, "id")
-			devtest.Eventually(t, "the export waits", func() bool {
-				return s.Number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
-			})
+			s.UntilWaiting(t, 1)
 			s.Must(200, "POST", moving(hydro), s.Root(), below(s.Customer("Coral Logistics")))
 			s.Must(201, "POST", platform.Hooks+"/destinations", lukas, map[string]any{"url": platform.PublicURL, "name": "behind the move"})
 			devtest.Check(t, tx.Rollback())
