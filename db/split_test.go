@@ -29,6 +29,7 @@ func splitRegion(t *testing.T) *splitting {
 		`SELECT count_from('secrets', NULL, array_agg(customer_id), array_agg(1::bigint)) FROM secrets`,
 		`SELECT count_from('contexts', NULL, array_agg(a.customer_id), array_agg(1::bigint)) FROM contexts x JOIN accounts a ON a.id = x.account_id`,
 		`INSERT INTO webhook_due (destination_id, delivery_id) SELECT destination_id, id FROM webhook_deliveries WHERE status = 'pending' ON CONFLICT DO NOTHING`,
+		`UPDATE webhook_destinations SET events = '{audit.*}' WHERE customer_id = 4`,
 		`UPDATE webhook_deliveries SET status = 'pending', completed_at = NULL WHERE id IN (10, 11)`, `INSERT INTO webhook_due (destination_id, delivery_id) VALUES (10, 10), (11, 11)`,
 		`SELECT count_from('runsPerDay', (now() AT TIME ZONE 'UTC')::date, array_agg(id), array_agg(id)) FROM customers`)
 	s := &splitting{replicated: r, store: devtest.Must[*Store](t)(Open(t.Context(), r.homeURL, Options{MaxConns: 4}))}
@@ -150,7 +151,11 @@ func TestSplit(t *testing.T) {
 	if n := s.number(s.home, `SELECT count(*) FROM runs x WHERE status = 'running' AND `+ofRegion("runs", "x", 7)); n != 0 {
 		t.Errorf("%d runs go on at the home", n)
 	}
-	s.do(s.home, `INSERT INTO audit_events (customer_id, action, object_type, object_id) VALUES (4, 'user.added', 'User', 4)`)
+	// What the home writes in the log is for the cell's destinations, and no more for those that it has still.
+	written, _, err := s.store.Tell(ctx, []NewAudit{{AuditEvent{CustomerID: 4, Action: "user.created", ObjectType: "User", ObjectID: 4, Details: []byte("{}")}, []string{"audit.*"}}}, nil)
+	if err != nil || written[0].Wanted {
+		t.Errorf("what is done at the home is told there: %+v, %v", written, err)
+	}
 	devtest.Check(t, split.Erase(ctx))
 	s.compare("others", s.all(s.home, true), others)
 	for table, rows := range s.all(s.home, false) {

@@ -172,6 +172,8 @@ var splitRests = []struct{ table, where, set string }{
 	{"contexts", "x.removed_at IS NOT NULL", "erase_at = now() + interval '10 years'"},
 	{"removed_secrets", "true", "erase_at = now() + interval '10 years'"},
 	{"webhook_destinations", "(x.failing_since IS NOT NULL OR x.deleted_at IS NOT NULL)", "failing_since = NULL, secret = '', next_secret = NULL, next_at = NULL"},
+	// What is done at the home is for those of the cell alone to hear.
+	{"webhook_destinations", "x.enabled AND x.events IS NOT NULL", "enabled = false"},
 }
 
 // directory waits until the cell has what the home has done until now: what moves refers to it.
