@@ -44,11 +44,7 @@ var kindOfActor = actorKind("e.actor_user_id", "e.client_id", "e.action")
 var auditColumns = strings.Replace(columns[AuditEvent]("e"), "e.actor_kind", kindOfActor+" AS actor_kind", 1)
 
 var (
-	qWithin = prepare(`
-		SELECT EXISTS (SELECT FROM customers t CROSS JOIN LATERAL (
-			SELECT FROM memberships m WHERE m.user_id = $2 AND m.lineage >= t.lineage AND m.lineage < t.lineage[1:t.level] || (t.id + 1) LIMIT 1) m
-			WHERE t.id = $1)
-		OR EXISTS (SELECT FROM former_members f` + joinByID("customers", "c", "f.customer_id") + ` WHERE f.user_id = $2 AND $1::bigint = ANY (c.lineage))`)
+	qWithin     = prepare(`SELECT ` + belongs("$1::bigint", "$2::bigint"))
 	qAuditEvent = prepare(`
 		SELECT ` + auditColumns + ` FROM audit_events e JOIN customers c ON c.id = e.customer_id
 		WHERE e.id = $3 AND ` + withinScope)
@@ -58,6 +54,14 @@ var (
 	auditEventCustomer = edgeBy(func(e *AuditEvent) int64 { return e.CustomerID }, customersByID)
 	auditEventActor    = edgeBy(func(e *AuditEvent) int64 { return orZero(e.ActorUserID) }, actorsByID)
 )
+
+// belongs holds for a user who belongs to a company, or to one below it, or has belonged to it.
+func belongs(customer, user string) string {
+	return `(EXISTS (SELECT FROM customers own CROSS JOIN LATERAL (
+			SELECT FROM memberships m WHERE m.user_id = ` + user + ` AND m.lineage >= own.lineage AND m.lineage < own.lineage[1:own.level] || (own.id + 1) LIMIT 1) m
+			WHERE own.id = ` + customer + `)
+		OR EXISTS (SELECT FROM former_members f` + joinByID("customers", "c", "f.customer_id") + ` WHERE f.user_id = ` + user + ` AND ` + customer + ` = ANY (c.lineage)))`
+}
 
 // Within tells whether a user belongs to a company, or to one below it, or has belonged to it.
 func (s *Store) Within(ctx context.Context, customerID, userID int64) (is bool, err error) {

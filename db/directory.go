@@ -102,7 +102,8 @@ func (m *Migrator) let(ctx context.Context, role string) error {
 	texts := []string{
 		`GRANT USAGE ON SCHEMA public TO ` + role, `GRANT SELECT ON goose_db_version TO ` + role,
 		`GRANT EXECUTE ON FUNCTION ask_home(bigint, bigint), count_home(), take_use_marks(text[], bigint[], timestamptz[]), erased_in_cell(bigint, bigint),
-			exchange_counts(bigint, bigint[], bigint[], text[], date[], bigint[]), spanning_behind(bigint, integer), exchange_minutes(bigint, text[], bigint[], integer) TO ` + role,
+			exchange_counts(bigint, bigint[], bigint[], text[], date[], bigint[]), spanning_behind(bigint, integer), exchange_minutes(bigint, text[], bigint[], integer),
+			hand_over_events(bigint, bigint[], integer) TO ` + role,
 	}
 	for _, table := range tablesIn(directory) {
 		texts = append(texts, fmt.Sprintf(`GRANT SELECT (%s) ON %s TO %s`, strings.Join(columns[table], ", "), table, role))
@@ -249,9 +250,11 @@ func (m *Migrator) addCell(ctx context.Context, regionID int64, address string) 
 	return errors.Join(translate(ctx, err), m.dropCell(ctx, regionID))
 }
 
-// dropCell forgets a cell, and what it has told.
+// dropCell forgets a cell, what it has told, and what waits for it.
 func (m *Migrator) dropCell(ctx context.Context, regionID int64) error {
-	_, err := m.pool.ExecContext(ctx, `WITH told AS (DELETE FROM counts_elsewhere WHERE cell = $1) DELETE FROM cells WHERE region_id = $1`, regionID)
+	_, err := m.pool.ExecContext(ctx, `
+		WITH told AS (DELETE FROM counts_elsewhere WHERE cell = $1), waiting AS (DELETE FROM events_for_cells WHERE region_id = $1)
+		DELETE FROM cells WHERE region_id = $1`, regionID)
 	return translate(ctx, err)
 }
 
@@ -270,7 +273,17 @@ func (m *Migrator) span(ctx context.Context) error {
 	if _, err := m.pool.ExecContext(ctx, `SELECT FROM (SELECT note_spanning()) noted`); err != nil {
 		return translate(ctx, err)
 	}
-	return m.limitAll(ctx)
+	return errors.Join(m.limitAll(ctx), m.noteEvents(ctx))
+}
+
+// noteEvents has the home hand over to cells what it writes in the log of their companies.
+func (m *Migrator) noteEvents(ctx context.Context) error {
+	var there bool
+	if err := m.pool.GetContext(ctx, &there, `SELECT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'note_events_for_cells')`); err != nil || there {
+		return translate(ctx, err)
+	}
+	return m.alter(ctx, `CREATE TRIGGER note_events_for_cells AFTER INSERT ON audit_events REFERENCING NEW TABLE AS written
+		FOR EACH STATEMENT EXECUTE FUNCTION note_events_for_cells()`)
 }
 
 // limitAll has limits hold for what all cells have. Where there are none, the trigger does not look for it.

@@ -127,6 +127,7 @@ var fewer = map[string]string{
 	"regions": "the platform's", "sealing_keys": "the platform's", "signing_keys": "the platform's",
 	"minutes_told": "limits of two minutes", "splits": "the platform's", "moved_ids": "ranges", "moved_runs": "what has moved",
 	"cell": "one row", "cells": "the platform's", "pulse": "one row", "use_marks": "what waits for the home", "cell_erasures": "what is due", "spanning_customers": "companies with others in several cells", "erased_people": "what is due",
+	"events_for_cells": "what is due", "heard_events": "what is due",
 	"blob_deletions": "what is due", "delivery_holds": "what is due", "webhook_due": "what is due", "delivery_look": "where workers are",
 	"tree_changes":  "what processes are told",
 	"email_changes": "found by a person or a hash, both of which are unique",

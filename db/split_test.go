@@ -156,6 +156,9 @@ func TestSplit(t *testing.T) {
 	if err != nil || written[0].Wanted {
 		t.Errorf("what is done at the home is told there: %+v, %v", written, err)
 	}
+	if n := s.number(s.home, `SELECT count(*) FROM events_for_cells w JOIN audit_events e ON e.id = w.event_id AND e.customer_id = 4 WHERE w.region_id = 7`); n != 1 {
+		t.Errorf("%d events wait for the cell", n)
+	}
 	devtest.Check(t, split.Erase(ctx))
 	s.compare("others", s.all(s.home, true), others)
 	for table, rows := range s.all(s.home, false) {

@@ -126,7 +126,7 @@ func (b *Backlogs) Collect(out chan<- prometheus.Metric) {
 	defer cancel()
 	for outbox, ask := range map[string]func(context.Context) (db.Backlog, error){
 		"webhooks": b.Store.DeliveryBacklog, "runs": b.Store.RunBacklog, "mails": b.Store.MailBacklog, "documents": b.Store.DocumentBacklog,
-		"exports": b.Store.ExportBacklog, "imports": b.Store.ImportBacklog,
+		"exports": b.Store.ExportBacklog, "imports": b.Store.ImportBacklog, "cells": b.Store.EventsBacklog,
 	} {
 		backlog, err := ask(ctx)
 		if err != nil {

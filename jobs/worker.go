@@ -100,6 +100,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if w.Home != nil {
 		running.Go(func() { w.sendMarks(ctx) })
 		running.Go(func() { w.exchangeCounts(ctx) })
+		running.Go(func() { w.hearHome(ctx) })
 	}
 	running.Go(func() { w.reprocessContexts(ctx) })
 	running.Go(func() { w.deferDocuments(ctx) })

@@ -48,14 +48,18 @@ func (r *Record) Audit(e db.AuditEvent, what audit.Changes) (err error) {
 	if e.Details, err = json.Marshal(what); err != nil {
 		return err
 	}
-	names, _ := webhook.NamesOf(webhook.AuditType(e.Action))
-	r.audits = append(r.audits, db.NewAudit{AuditEvent: e, Names: names})
+	r.audits = append(r.audits, named(e))
 	return nil
 }
 
 // Emit adds an event of a company: its bytes are made here, once, for each of the company's destinations that wants it.
 func (r *Record) Emit(customerID int64, data webhook.Data) error {
-	e, err := webhook.New(time.Now(), data)
+	return r.emit(customerID, time.Now(), data)
+}
+
+// emit adds an event that was recorded at a time.
+func (r *Record) emit(customerID int64, at time.Time, data webhook.Data) error {
+	e, err := webhook.New(at, data)
 	if err != nil {
 		return err
 	}
@@ -103,22 +107,28 @@ func (r *Record) WriteBy(ctx context.Context, tx *db.Store,
 	return told, err
 }
 
-// audited adds the event that tells webhooks of an audit event.
-func (r *Record) audited(ctx context.Context, tx *db.Store, e db.AuditEvent, w db.WrittenAudit) error {
-	told := webhook.Audited{
-		AuditEventID: w.ID, Action: e.Action, ObjectType: e.ObjectType, ObjectID: e.ObjectID, CustomerID: e.CustomerID, ActorKind: enum.LowerCamel(w.ActorKind),
-		ClientID: unlessEmpty(e.ClientID), Details: e.Details, CreatedAt: w.CreatedAt.UTC().Truncate(time.Millisecond),
-	}
+// audited adds the event that tells webhooks of an audit event that was written.
+func (r *Record) audited(ctx context.Context, tx *db.Store, e db.AuditEvent, w db.WrittenAudit) (err error) {
+	e.ID, e.ActorKind, e.CreatedAt = w.ID, w.ActorKind, w.CreatedAt
+	belongs := false
 	if e.ActorUserID != nil {
-		seen, err := tx.Within(ctx, e.CustomerID, *e.ActorUserID)
-		if err != nil {
+		if belongs, err = tx.Within(ctx, e.CustomerID, *e.ActorUserID); err != nil {
 			return err
 		}
-		if seen {
-			told.ActorID = e.ActorUserID
-		}
 	}
-	return r.Emit(e.CustomerID, told)
+	return r.tellOf(e, belongs, time.Now())
+}
+
+// tellOf adds the event, recorded at a time, that tells webhooks of an audit event, and by whom it was where that is somebody who belongs to the company.
+func (r *Record) tellOf(e db.AuditEvent, belongs bool, at time.Time) error {
+	told := webhook.Audited{
+		AuditEventID: e.ID, Action: e.Action, ObjectType: e.ObjectType, ObjectID: e.ObjectID, CustomerID: e.CustomerID, ActorKind: enum.LowerCamel(e.ActorKind),
+		ClientID: unlessEmpty(e.ClientID), Details: e.Details, CreatedAt: e.CreatedAt.UTC().Truncate(time.Millisecond),
+	}
+	if belongs {
+		told.ActorID = e.ActorUserID
+	}
+	return r.emit(e.CustomerID, at, told)
 }
 
 func unlessEmpty(s string) *string {

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,10 +53,10 @@ func (s *starter) started() int {
 }
 
 // TestRegionSplits: what companies of a region have moves into a cell while they go on: killed while it copies and while it compares, it is as if it had not begun. In the end each run whose start was
-// acknowledged has ended and was told of, all is found by its id at both addresses, nothing of it is at the home, and nothing of others in the cell.
+// acknowledged has ended and was told of, so was each change of the directory at the home, all is found by its id at both addresses, nothing of it is at the home, and nothing of others in the cell.
 func TestRegionSplits(t *testing.T) {
 	t.Parallel()
-	r := platform.NewReceiver(t, nil)
+	r, log := platform.NewReceiver(t, nil), platform.NewReceiver(t, nil)
 	c := platform.StartSplit(t, "eu-central", platform.DeliverLocally(t))
 	home := c.Home
 	worker := home.StartWorker(t)
@@ -81,6 +82,10 @@ func TestRegionSplits(t *testing.T) {
 	ended := make(chan struct{})
 	var all sync.WaitGroup
 	all.Go(func() { s.start(ended) })
+	solar := token("Alpine Solar", "nina@alpine-solar.example", "tenant")
+	home.Subscribe(solar, log.URL, "audit.customer.updated")
+	names := &renamer{Platform: home, token: solar, company: home.Customer("Alpine Solar")}
+	all.Go(func() { names.rename(ended) })
 	more := func(when string) {
 		t.Helper()
 		n := s.started()
@@ -124,6 +129,8 @@ func TestRegionSplits(t *testing.T) {
 		return home.Do("GET", fmt.Sprintf("/context/documents/%d", notes), assistant, nil).Header.Get("Canopy-Region") == "eu-central"
 	})
 	more("in the cell, at the home's address")
+	n = names.renamed()
+	devtest.Eventually(t, "the home goes on with the directory, while it has yet to forget what has moved", func() bool { return names.renamed() > n+3 })
 	home.SQL(`UPDATE splits SET switched_at = switched_at - interval '1 hour'`)
 	if err := p.Cmd.Wait(); err != nil {
 		t.Fatalf("%v: %s", err, p.Log)
@@ -148,6 +155,13 @@ func TestRegionSplits(t *testing.T) {
 		}
 		return len(told) == len(s.keys)
 	})
+	var told map[string][]int64
+	devtest.Eventually(t, "each new name is told of", func() bool { told = namesHeard(t, log); return len(told) == names.renamed() })
+	for name, events := range told {
+		if len(events) != 1 || !slices.Contains(names.names, name) {
+			t.Errorf("the name %s is told of by the events %v", name, events)
+		}
+	}
 	if n := cell.Number(`SELECT count(*) FROM (SELECT event_id FROM webhook_deliveries GROUP BY event_id HAVING count(*) > 1) twice`); n != 0 {
 		t.Errorf("%d runs are told of by two deliveries", n)
 	}

@@ -221,6 +221,7 @@ var notFurnished = map[string]string{
 	"context_deferrals": "only while a worker sees to many documents",
 	"delivery_look":     "the platform's own",
 	"cell":              "a cell's: TestErasureInCells", "cells": "the platform's own", "cell_erasures": "of a cell: TestErasureInCells", "erased_people": "of a cell: TestErasureInCells", "counts_elsewhere": "of cells: TestLimitsOverCells", "spanning_customers": "of cells: TestLimitsOverCells",
+	"events_for_cells": "of cells: TestHandOverEvents", "heard_events": "a cell's: TestHandOverEvents",
 	"splits": "the platform's own", "moved_ids": "ranges of ids, of which none tells of whom it is", "moved_runs": "keys that the platform has made, of runs that a cell has", "minutes_told": "forgotten after two minutes: TestExchangeMinutes",
 	"pulse": "the platform's own", "use_marks": "of a cell, until the home is told",
 	"email_changes": "a person's: TestEraseUser", "recovery_codes": "a person's: TestEraseUser", "passkeys": "a person's: TestPasskeysOfWhoIsGone",
