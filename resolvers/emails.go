@@ -31,7 +31,7 @@ type RequestEmailChangePayload struct{ User *db.User }
 // RequestEmailChange begins a change of the caller's address, which both confirm: each is sent a link, and the old one another that
 // stops it. Whether the new one is somebody else's nobody learns: then it is sent nothing.
 func (m Mutation) RequestEmailChange(ctx context.Context, in RequestEmailChangeInput) (*RequestEmailChangePayload, error) {
-	c, err := m.person(ctx, rule.RequestEmailChange)
+	c, err := m.ownWay(ctx, rule.RequestEmailChange)
 	if err != nil {
 		return nil, err
 	}

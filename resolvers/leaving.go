@@ -255,7 +255,7 @@ func (m Mutation) EraseUser(ctx context.Context, in EraseUserInput) (*EraseUserP
 	out := &EraseUserPayload{globalid.ID{Type: "User", Int: id}}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		if own { // before it is told what keeps the person in a company
-			if err := c.vouchedWhole(ctx, tx); err != nil {
+			if err := c.mayEraseOneself(ctx, tx); err != nil {
 				return err
 			}
 		}
@@ -283,6 +283,14 @@ func (m Mutation) EraseUser(ctx context.Context, in EraseUserInput) (*EraseUserP
 		m.Log.WarnContext(ctx, "answers that are kept for an erased person", "user", id, "error", err)
 	}
 	return out, nil
+}
+
+// mayEraseOneself: with the person go all ways in which it signs in, and all companies.
+func (c *caller) mayEraseOneself(ctx context.Context, tx *db.Store) error {
+	if err := c.whole(ctx, tx); err != nil {
+		return err
+	}
+	return c.vouchedWhole(ctx, tx)
 }
 
 // mayErase: an owner of the root company may erase others. An API key that is bound to less is no owner's hand.

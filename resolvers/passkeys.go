@@ -68,7 +68,7 @@ type BeginPasskeyPayload = AskedPasskey
 
 // BeginPasskey asks for a new passkey of the caller's. It counts once CreatePasskey has had the authenticator's answer.
 func (m Mutation) BeginPasskey(ctx context.Context, in BeginPasskeyInput) (*BeginPasskeyPayload, error) {
-	c, err := m.person(ctx, rule.BeginPasskey)
+	c, err := m.ownWay(ctx, rule.BeginPasskey)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ type CreatePasskeyPayload struct {
 
 // CreatePasskey makes the passkey that BeginPasskey has asked for, in the same session. From then on the password takes it, or another second factor, beside it.
 func (m Mutation) CreatePasskey(ctx context.Context, in CreatePasskeyInput) (*CreatePasskeyPayload, error) {
-	c, err := m.person(ctx, rule.CreatePasskey)
+	c, err := m.ownWay(ctx, rule.CreatePasskey)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ type UpdatePasskeyPayload struct{ Passkey *db.Passkey }
 
 // UpdatePasskey renames a passkey of the caller's.
 func (m Mutation) UpdatePasskey(ctx context.Context, in UpdatePasskeyInput) (*UpdatePasskeyPayload, error) {
-	c, err := m.person(ctx, rule.UpdatePasskey)
+	c, err := m.ownWay(ctx, rule.UpdatePasskey)
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +224,9 @@ func (m Mutation) UpdatePasskey(ctx context.Context, in UpdatePasskeyInput) (*Up
 	}
 	out := &UpdatePasskeyPayload{}
 	err = m.changePasskey(ctx, c, in.ID, in.IfVersion, proof{}, func(ch *changes, old *db.Passkey, _ *db.Credentials) error {
+		if err := c.vouchedWhole(ctx, ch.tx); err != nil { // as no password is asked for
+			return err
+		}
 		name := or(in.Name, old.Name)
 		if out.Passkey = old; name == old.Name {
 			return nil
@@ -248,7 +251,7 @@ type DeletePasskeyPayload struct{ DeletedID globalid.ID }
 
 // DeletePasskey removes a passkey of the caller's: nobody is let in by it any more. With the last second factor its recovery codes go, too.
 func (m Mutation) DeletePasskey(ctx context.Context, in DeletePasskeyInput) (*DeletePasskeyPayload, error) {
-	c, err := m.person(ctx, rule.DeletePasskey)
+	c, err := m.ownWay(ctx, rule.DeletePasskey)
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ type ChangePasswordPayload struct{ User *db.User }
 // ChangePassword sets the caller's password. The caller's session goes on; all others end, as do earlier logins without one,
 // and, unless they are to be kept, the caller's API keys.
 func (m Mutation) ChangePassword(ctx context.Context, in ChangePasswordInput) (*ChangePasswordPayload, error) {
-	c, err := m.person(ctx, rule.ChangePassword)
+	c, err := m.ownWay(ctx, rule.ChangePassword)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ type EnableTotpPayload struct{ Secret, URI string }
 
 // EnableTotp begins the caller's enrolment: the secret counts once ConfirmTotp has had a code.
 func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTotpPayload, error) {
-	c, err := m.person(ctx, rule.EnableTotp)
+	c, err := m.ownWay(ctx, rule.EnableTotp)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ type ConfirmTotpPayload struct {
 
 // ConfirmTotp ends the enrolment: from now on logins need a code.
 func (m Mutation) ConfirmTotp(ctx context.Context, in ConfirmTotpInput) (*ConfirmTotpPayload, error) {
-	c, err := m.person(ctx, rule.ConfirmTotp)
+	c, err := m.ownWay(ctx, rule.ConfirmTotp)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ type DisableTotpPayload struct{ User *db.User }
 
 // DisableTotp turns the caller's two-factor off.
 func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*DisableTotpPayload, error) {
-	c, err := m.person(ctx, rule.DisableTotp)
+	c, err := m.ownWay(ctx, rule.DisableTotp)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ type RegenerateRecoveryCodesPayload struct {
 
 // RegenerateRecoveryCodes gives the caller new recovery codes; the old ones are void.
 func (m Mutation) RegenerateRecoveryCodes(ctx context.Context, in RegenerateRecoveryCodesInput) (*RegenerateRecoveryCodesPayload, error) {
-	c, err := m.person(ctx, rule.RegenerateRecoveryCodes)
+	c, err := m.ownWay(ctx, rule.RegenerateRecoveryCodes)
 	if err != nil {
 		return nil, err
 	}
@@ -198,13 +198,17 @@ func (m Mutation) prove(ctx context.Context, c *caller, field string, password *
 	return proof{try.own.PasswordHash}, nil
 }
 
-// proveAnew lets a caller do without a password who has none, and has signed in at an identity provider a moment ago.
+// proveAnew lets a caller do without a password who has none, and has signed in a moment ago at an identity provider that serves all companies
+// of the caller's.
 func (m Mutation) proveAnew(ctx context.Context, c *caller, field string) error {
 	own, err := m.Store.Credentials(ctx, c.Email)
 	if err == nil && own.PasswordHash != nil {
 		err = problem.Invalid(problem.Fault{Location: field, Message: "is required"})
 	}
 	if err != nil {
+		return err
+	}
+	if err := c.vouchedWhole(ctx, m.Store); err != nil {
 		return err
 	}
 	x, err := m.Store.ProviderSession(ctx, c.SessionID)

@@ -7,6 +7,7 @@ import (
 	"canopy/db"
 	"canopy/internal/audit"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // way is how a person has proven who it is: at an identity provider, or else by what the platform itself knows of it, of which the log tells
@@ -68,6 +69,36 @@ func (c *caller) vouchedWhole(ctx context.Context, s *db.Store) error {
 		return err
 	}
 	return c.vouched(ctx, s, companies...)
+}
+
+// ssoBounded is the reason of a refusal to go from a session that is bounded to one that is not.
+const ssoBounded = "sso_bounded"
+
+// ownWay allows what makes, changes or takes away a way in which the caller signs in.
+func (r *Resolver) ownWay(ctx context.Context, need *rule.Rule) (*caller, error) {
+	c, err := r.person(ctx, need)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.whole(ctx, r.Store)
+}
+
+// whole refuses what a session does to the ways in which its person signs in, where its provider withholds rights from it that the person has in
+// whichever company: by a password, a passkey or another address come all of them, to whoever writes the provider's answers.
+func (c *caller) whole(ctx context.Context, s *db.Store) error {
+	if c.Withheld == 0 {
+		return nil
+	}
+	rights, err := s.RightsOf(ctx, c.UserID, c.Lineage[0])
+	if err != nil {
+		return err
+	}
+	if beyond := rights & c.Withheld; beyond != 0 {
+		return problem.Denied("your session comes from an identity provider that was set up by somebody without the right %s, which you have: "+
+			"it can't change how you sign in. Sign in by a password or a passkey of your own (POST /auth/reset sends a link that sets a password), "+
+			"or ask an owner who has it, of the company or of one above, to vouch for the provider", beyond.Names()[0]).With(ssoBounded)
+	}
+	return nil
 }
 
 // owns tells whether a session is the caller's own. One who has come from a provider knows of what comes from it alone.

@@ -42,6 +42,7 @@ export const reasons: Text["reasons"] = {
   rotation_under_way: "Das bisherige Geheimnis gilt noch eine Weile. Bis dahin lässt sich kein weiteres anlegen.",
   session_ended: "Die Sitzung ist beendet. Melden Sie sich wieder an.",
   sign_in_again: "Dafür muss die Anmeldung kurz her sein. Melden Sie sich noch einmal an.",
+  sso_bounded: "Die Anmeldung Ihrer Firma gibt Ihnen nicht alle Ihre Rechte. Deshalb lässt sich von hier aus nicht ändern, wie Sie sich anmelden. Melden Sie sich mit einem eigenen Passwort oder Passkey an, oder bitten Sie einen Inhaber, für die Anmeldung zu bürgen.",
   timeout: "Es hat zu lange gedauert, die Datei zu lesen.",
   too_large: "In der Datei ist mehr, als gelesen wird.",
   too_many_passkeys: "Mehr Passkeys kann eine Person nicht haben. Entfernen Sie zuerst einen.",

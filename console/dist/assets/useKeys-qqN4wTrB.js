@@ -1,1 +1,0 @@
-import{n as e}from"./pages-oWN1iuHT.js";import{i as t}from"./keys.gql-DqJkD0gT.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
