@@ -28,18 +28,6 @@ type Billing struct {
 // GlobalID is the node id of the record, that of its company under a type of its own.
 func (b *Billing) GlobalID() globalid.ID { return globalid.ID{Type: "Billing", Int: b.CustomerID} }
 
-// BillingPatch holds the fields of a billing record that are to be written; nil keeps a field.
-type BillingPatch struct {
-	BillingName, BusinessID, TaxID, AddressLine1, AddressLine2, City, State, ZipCode, CountryCode *string
-}
-
-// Keeps tells whether a record has all that the patch gives it.
-func (p BillingPatch) Keeps(b *Billing) bool {
-	has := func(given *string, there string) bool { return given == nil || *given == there }
-	return has(p.BillingName, b.BillingName) && has(p.BusinessID, b.BusinessID) && has(p.TaxID, b.TaxID) && has(p.AddressLine1, b.AddressLine1) &&
-		has(p.AddressLine2, b.AddressLine2) && has(p.City, b.City) && has(p.State, b.State) && has(p.ZipCode, b.ZipCode) && has(p.CountryCode, b.CountryCode)
-}
-
 var billingColumns = columns[Billing]("b")
 
 var (
@@ -47,13 +35,9 @@ var (
 		SELECT ` + billingColumns + eachByID("customers", "c") + `JOIN billing b ON b.customer_id = c.id WHERE ` + withinScope)
 	qSaveBilling = prepare(`
 		INSERT INTO billing AS b (customer_id, billing_name, business_id, tax_id, address_line1, address_line2, city, state, zip_code, country_code)
-		SELECT c.id, COALESCE($4, ''), COALESCE($5, ''), COALESCE($6, ''), COALESCE($7, ''), COALESCE($8, ''),
-			COALESCE($9, ''), COALESCE($10, ''), COALESCE($11, ''), COALESCE($12, '')
-		FROM customers c WHERE c.id = $3 AND ` + withinScope + `
+		SELECT c.id, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM customers c WHERE c.id = $3 AND ` + withinScope + `
 		ON CONFLICT (customer_id) DO UPDATE SET
-			billing_name = COALESCE($4, b.billing_name), business_id = COALESCE($5, b.business_id), tax_id = COALESCE($6, b.tax_id),
-			address_line1 = COALESCE($7, b.address_line1), address_line2 = COALESCE($8, b.address_line2), city = COALESCE($9, b.city),
-			state = COALESCE($10, b.state), zip_code = COALESCE($11, b.zip_code), country_code = COALESCE($12, b.country_code)
+			billing_name = $4, business_id = $5, tax_id = $6, address_line1 = $7, address_line2 = $8, city = $9, state = $10, zip_code = $11, country_code = $12
 		RETURNING ` + billingColumns)
 )
 
@@ -70,10 +54,10 @@ func (c *Customer) Billing(ctx context.Context, s *Store, scope access.Scope) (*
 	return follow(ctx, s, c, customerBilling, scope)
 }
 
-// SaveBilling makes a company's billing record, or writes the given fields of the one it has.
-func (s *Store) SaveBilling(ctx context.Context, scope access.Scope, customerID int64, p BillingPatch) (*Billing, error) {
-	b := &Billing{}
-	err := s.get(ctx, b, qSaveBilling, scope.From(), scope.To(), customerID, p.BillingName, p.BusinessID, p.TaxID,
-		p.AddressLine1, p.AddressLine2, p.City, p.State, p.ZipCode, p.CountryCode)
-	return b, err
+// SaveBilling makes the billing record of b's company, or writes all fields of the one it has, and gives what stands then.
+func (s *Store) SaveBilling(ctx context.Context, scope access.Scope, b *Billing) (*Billing, error) {
+	saved := &Billing{}
+	err := s.get(ctx, saved, qSaveBilling, scope.From(), scope.To(), b.CustomerID, b.BillingName, b.BusinessID, b.TaxID,
+		b.AddressLine1, b.AddressLine2, b.City, b.State, b.ZipCode, b.CountryCode)
+	return saved, err
 }

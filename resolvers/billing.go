@@ -85,19 +85,34 @@ func (m Mutation) SaveBilling(ctx context.Context, in SaveBillingInput) (*SaveBi
 		if err := unchanged(version, in.IfVersion); err != nil {
 			return err
 		}
-		patch := db.BillingPatch{
-			BillingName: in.BillingName, BusinessID: in.BusinessID, TaxID: in.TaxID, AddressLine1: in.AddressLine1,
-			AddressLine2: in.AddressLine2, City: in.City, State: in.State, ZipCode: in.ZipCode, CountryCode: in.CountryCode,
-		}
-		if out.Billing = before; before != nil && patch.Keeps(before) {
+		next := billed(customer.ID, before, in)
+		if out.Billing = before; before != nil && same(before, next) {
 			return nil
 		}
-		if out.Billing, err = tx.SaveBilling(ctx, c.Scope(), customer.ID, patch); err != nil {
+		if out.Billing, err = tx.SaveBilling(ctx, c.Scope(), next); err != nil {
 			return c.unreached(err, "company", customer.ID)
 		}
 		return ch.audit(customer.ID, audit.BillingSaved, out.Billing, audit.Between(before, out.Billing))
 	})
 	return out, err
+}
+
+// billed is a company's record, nil for none yet, with what is given.
+func billed(customerID int64, before *db.Billing, in SaveBillingInput) *db.Billing {
+	next := db.Billing{CustomerID: customerID}
+	if before != nil {
+		next = *before
+	}
+	next.BillingName = or(in.BillingName, next.BillingName)
+	next.BusinessID = or(in.BusinessID, next.BusinessID)
+	next.TaxID = or(in.TaxID, next.TaxID)
+	next.AddressLine1 = or(in.AddressLine1, next.AddressLine1)
+	next.AddressLine2 = or(in.AddressLine2, next.AddressLine2)
+	next.City = or(in.City, next.City)
+	next.State = or(in.State, next.State)
+	next.ZipCode = or(in.ZipCode, next.ZipCode)
+	next.CountryCode = or(in.CountryCode, next.CountryCode)
+	return &next
 }
 
 // countries are the officially assigned codes of ISO 3166-1 alpha-2.
