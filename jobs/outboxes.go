@@ -18,5 +18,5 @@ func (r *relay) relayBlobs(ctx context.Context) (time.Duration, error) {
 	if len(due) == relayBatch {
 		next = 0
 	}
-	return next, enqueue(ctx, r, due, blobTask, r.store.ReleaseBlobs)
+	return next, enqueue(ctx, r, queueBlobs, due, blobTask, r.store.ReleaseBlobs)
 }

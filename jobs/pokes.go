@@ -141,6 +141,8 @@ func (r *deliveryRelay) pokeNext(ctx context.Context) error {
 	if _, err := r.client.EnqueueContext(ctx, t); err != nil {
 		return err
 	}
+	// Every worker's relay hears of what is due: each rings at home.
+	r.ringHere(queueWebhooks)
 	r.poked[d.ID] = poke{d.Oldest, time.Now()}
 	return nil
 }

@@ -132,7 +132,9 @@ func newPokes(t *testing.T) (*deliveryRelay, func(destinations ...int64)) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	return newDeliveryRelay(&relay{store: room.store, client: asynq.NewClientFromRedisClient(client), log: room.log}), func(destinations ...int64) {
+	alone := bus.New(nil, room.log)
+	t.Cleanup(alone.Close)
+	return newDeliveryRelay(&relay{store: room.store, bus: alone, client: asynq.NewClientFromRedisClient(client), log: room.log}), func(destinations ...int64) {
 		room.sql(t, `
 			WITH emitted AS (INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
 				SELECT 1, unnest($1::bigint[]), 'evt_5', 'run.failed', '' RETURNING id, destination_id)

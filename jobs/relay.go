@@ -59,7 +59,10 @@ func (r *relay) watch(ctx context.Context, l line) {
 
 // enqueue hands leased rows to the queue. What it does not take is released: otherwise it would wait
 // for its lease's end when the queue is back.
-func enqueue[T any](ctx context.Context, r *relay, due []T, task func(T) (*asynq.Task, error), release func(context.Context, []T) error) error {
+func enqueue[T any](ctx context.Context, r *relay, queue string, due []T, task func(T) (*asynq.Task, error), release func(context.Context, []T) error) error {
+	if len(due) > 0 {
+		defer r.ring(ctx, queue)
+	}
 	for i, d := range due {
 		t, err := task(d)
 		if err == nil {

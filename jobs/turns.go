@@ -95,7 +95,7 @@ func (t *turns[T]) next(ctx context.Context) (task *asynq.Task) {
 	due, err := t.handOut(ctx)
 	if err == nil && len(due) > 0 {
 		task, err = t.task(due[0])
-		err = errors.Join(err, enqueue(ctx, t.relay, due[1:], t.task, t.release))
+		err = errors.Join(err, enqueue(ctx, t.relay, t.queue, due[1:], t.task, t.release))
 	}
 	if err != nil {
 		t.log.WarnContext(ctx, "a place could not hand on its rows", "outbox", t.queue, "error", err)
@@ -124,7 +124,7 @@ func (t *turns[T]) look(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	return relayEvery, enqueue(ctx, t.relay, due, t.task, t.release)
+	return relayEvery, enqueue(ctx, t.relay, t.queue, due, t.task, t.release)
 }
 
 // survey counts the workers, and sorts out what waits for companies that are suspended.

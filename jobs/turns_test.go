@@ -10,6 +10,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"canopy/internal/bus"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/redisconn"
 )
@@ -20,11 +21,13 @@ func TestPlacesGoOn(t *testing.T) {
 	client, err := redisconn.Client(devtest.Redis(t))
 	devtest.Check(t, err)
 	defer func() { _ = client.Close() }()
+	alone := bus.New(nil, slog.New(slog.DiscardHandler))
+	defer alone.Close()
 	stop := make(chan struct{})
 	var leases [][]int
 	var done []string
 	turn := &turns[int]{
-		relay: &relay{client: asynq.NewClientFromRedisClient(client), log: slog.New(slog.DiscardHandler)},
+		relay: &relay{client: asynq.NewClientFromRedisClient(client), bus: alone, log: slog.New(slog.DiscardHandler)},
 		lease: func(_ context.Context, places int, _ time.Duration) (due []int, err error) {
 			if places != 3 {
 				t.Errorf("%d places", places)

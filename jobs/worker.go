@@ -69,9 +69,8 @@ type line struct {
 	look    look
 	watch   func(context.Context)
 	handler asynq.Handler
-	// atOnce is how many tasks are taken up at the same time, every how often an empty queue is looked at.
+	// atOnce is how many tasks are taken up at the same time.
 	atOnce int
-	every  time.Duration
 	// done tells of places that have become free; nil where the rows don't wait for one.
 	done <-chan struct{}
 	// drain, unless it is nil, waits for what goes on after its tasks.
@@ -87,7 +86,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	mux.Use(w.traceTasks)
 	for i, l := range lines {
 		mux.Handle(l.task, l.handler)
-		servers[i], queues[i] = w.server(l), l.queue
+		servers[i], queues[i] = w.server(ctx, l), l.queue
 	}
 	if err := start(servers, mux); err != nil {
 		return err
@@ -138,7 +137,7 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	if w.Mail != nil {
 		mails := turns[db.DueMail]{relay: r, lease: w.Store.LeaseMails, task: mailTask, release: w.Store.ReleaseMails}
 		list = append(list, mails.line(line{
-			queue: queueMail, task: typeMail, atOnce: mailPlaces, every: checkEvery,
+			queue: queueMail, task: typeMail, atOnce: mailPlaces,
 			handler: &mailer{store: w.Store, box: w.Box, sender: w.Mail, metrics: w.Metrics, trace: w.Trace, log: w.Log},
 		}))
 	} else {
@@ -151,21 +150,21 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 		}
 		exports := turns[db.DueExport]{relay: r, lease: w.Store.LeaseExports, task: exportTask, release: w.Store.ReleaseExports}
 		list = append(list, documents.line(line{
-			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces, every: checkSoon,
+			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces,
 			handler: &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, trace: w.Trace, log: w.Log, stop: ctx.Done()},
 		}), exports.line(line{
-			queue: queueExports, task: typeExport, atOnce: archivePlaces, every: checkEvery,
+			queue: queueExports, task: typeExport, atOnce: archivePlaces,
 			handler: &exporter{store: w.Store, blobs: w.Documents.Blobs, log: w.Log, stop: ctx.Done()},
 		}))
 		if w.Store.Cell() == nil {
 			imports := turns[db.DueImport]{relay: r, lease: w.Store.LeaseImportRequests, task: importTask, release: w.Store.ReleaseImportRequests}
 			list = append(list, imports.line(line{
-				queue: queueImports, task: typeImport, atOnce: archivePlaces, every: checkEvery,
+				queue: queueImports, task: typeImport, atOnce: archivePlaces,
 				handler: &importer{store: w.Store, blobs: w.Documents.Blobs, bus: w.Bus, read: w.ReadArchive, log: w.Log, stop: ctx.Done()},
 			}))
 		}
 		list = append(list, line{
-			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
+			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce,
 		})
 	} else {
 		w.Log.WarnContext(ctx, "no document store is configured (CANOPY_BLOB_URL): documents are not processed")
@@ -173,14 +172,14 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	if w.Tools != nil {
 		runs := turns[db.DueRun]{relay: r, lease: w.Store.LeaseRuns, task: runTask, release: w.Store.ReleaseRuns, sort: w.Store.SortRuns}
 		list = append(list, runs.line(line{
-			queue: queueRuns, task: typeRun, atOnce: runPlaces, every: checkSoon,
+			queue: queueRuns, task: typeRun, atOnce: runPlaces,
 			handler: &runner{store: w.Store, bus: w.Bus, tools: w.Tools, metrics: w.Metrics, trace: w.Trace, log: w.Log, stopping: ctx.Done()},
 		}))
 	}
 	if w.Egress != nil {
 		d := newDispatcher(ctx, w)
 		list = append(list, line{
-			queue: queueWebhooks, task: typeDeliver, watch: newDeliveryRelay(r).watch, handler: d, atOnce: pokesAtOnce, every: checkOften, drain: d.drain,
+			queue: queueWebhooks, task: typeDeliver, watch: newDeliveryRelay(r).watch, handler: d, atOnce: pokesAtOnce, drain: d.drain,
 		})
 	}
 	return list
@@ -197,11 +196,7 @@ const (
 // a part of its time on being handed over.
 var DocumentPlaces = 2*runtime.GOMAXPROCS(0) - 1
 
-// How often empty queues are looked at: somebody may wait for runs and documents, deliveries are urgent.
 const (
-	checkEvery = 50 * time.Millisecond
-	checkSoon  = 20 * time.Millisecond
-	checkOften = 8 * time.Millisecond
 	// blobsAtOnce is how many originals are deleted at the same time.
 	blobsAtOnce = 10
 	// pokesAtOnce is how many tasks of destinations are taken up at once; of these, half may wait for what
@@ -210,11 +205,11 @@ const (
 	followers   = pokesAtOnce / 2
 )
 
-func (w *Worker) server(l line) *asynq.Server {
-	return asynq.NewServer(w.Redis, asynq.Config{
+func (w *Worker) server(ctx context.Context, l line) *asynq.Server {
+	return asynq.NewServer(newBell(ctx, w.Redis, w.Bus, l.queue), asynq.Config{
 		Concurrency:       l.atOnce,
 		Queues:            map[string]int{l.queue: 1},
-		TaskCheckInterval: l.every,
+		TaskCheckInterval: bellPause,
 		ShutdownTimeout:   DrainTime,
 		Logger:            asynqLog{w.Log},
 		LogLevel:          asynq.WarnLevel,
