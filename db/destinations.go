@@ -67,11 +67,12 @@ var (
 			failing_since = CASE WHEN $5 AND NOT enabled OR url <> $2 THEN NULL ELSE failing_since END,
 			failures = CASE WHEN $5 AND NOT enabled OR url <> $2 THEN 0 ELSE failures END
 		WHERE id = $1 RETURNING auto_disabled_at, row_version`)
-	qDeleteDestination  = prepare(`UPDATE webhook_destinations SET deleted_at = now() WHERE id = $1`)
-	qRestoreDestination = prepare(`
-		UPDATE webhook_destinations SET deleted_at = NULL, failing_since = NULL, failures = 0 WHERE id = (SELECT d.id
-			FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
-			WHERE d.id = $3 AND ` + unindexed("d.deleted_at > now() - $4 * interval '1 second' AND d.secret <> ''") + ` AND ` + withinScope + ` FOR UPDATE OF d)`)
+	qDeleteDestination = prepare(`UPDATE webhook_destinations SET deleted_at = now() WHERE id = $1`)
+	restorable         = `SELECT d.id FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
+		WHERE d.id = $3 AND ` + unindexed("d.deleted_at > now() - $4 * interval '1 second' AND d.secret <> ''") + ` AND ` + withinScope
+	qRestorableDestination = prepare(restorable)
+	qRestoreDestination    = prepare(`
+		UPDATE webhook_destinations SET deleted_at = NULL, failing_since = NULL, failures = 0 WHERE id = (` + restorable + ` FOR UPDATE OF d)`)
 	// Whoever has a row of these lets it go soon, and waits for none of them.
 	qHoldOrphans = prepare(`
 		SELECT delivery_id FROM webhook_due WHERE destination_id = $1 AND EXISTS (SELECT FROM webhook_destinations d WHERE d.id = $1 AND d.deleted_at IS NOT NULL)
@@ -163,10 +164,26 @@ func (s *Store) DeleteDestination(ctx context.Context, id int64) error {
 	return s.must(ctx, qDeleteDestination, id)
 }
 
+// FailOrphansOf ends, some at a time, what waits for a destination of a company within the scope that was deleted within HiddenFor;
+// ErrNoRows where there is none.
+func (s *Store) FailOrphansOf(ctx context.Context, scope access.Scope, id int64) error {
+	if err := s.restorable(ctx, scope, id); err != nil {
+		return err
+	}
+	return s.failAllOrphans(ctx, id)
+}
+
 // RestoreDestination shows a destination of a company within the scope again that was deleted within HiddenFor, and holds its row;
-// ErrNoRows where there is none. What waited when it was deleted, and has not been ended yet, fails before.
+// ErrNoRows where there is none. What waited when it was deleted, and has not been ended yet, fails before: it is held before the destination is, as what comes of
+// attempts holds both in that order.
 func (s *Store) RestoreDestination(ctx context.Context, scope access.Scope, id int64) (*Destination, error) {
-	if err := s.failHeldOrphans(ctx, id); err != nil {
+	if err := s.restorable(ctx, scope, id); err != nil {
+		return nil, err
+	}
+	if _, err := s.exec(ctx, qHoldOrphans, id); err != nil {
+		return nil, err
+	}
+	if err := s.failAllOrphans(ctx, id); err != nil {
 		return nil, err
 	}
 	if err := s.must(ctx, qRestoreDestination, scope.From(), scope.To(), id, HiddenFor.Seconds()); err != nil {
@@ -175,11 +192,12 @@ func (s *Store) RestoreDestination(ctx context.Context, scope access.Scope, id i
 	return s.DestinationForUpdate(ctx, scope, id)
 }
 
-// failHeldOrphans ends all that waits for a destination that was deleted. It is held before the destination is, as what comes of attempts holds both in that order.
-func (s *Store) failHeldOrphans(ctx context.Context, id int64) error {
-	if _, err := s.exec(ctx, qHoldOrphans, id); err != nil {
-		return err
-	}
+// restorable gives ErrNoRows where a scope has no such destination that was deleted within HiddenFor. It waits for nobody.
+func (s *Store) restorable(ctx context.Context, scope access.Scope, id int64) error {
+	return s.must(ctx, qRestorableDestination, scope.From(), scope.To(), id, HiddenFor.Seconds())
+}
+
+func (s *Store) failAllOrphans(ctx context.Context, id int64) error {
 	const atOnce = 1000
 	for {
 		if n, err := s.FailOrphans(ctx, id, atOnce); err != nil || n < atOnce {

@@ -213,6 +213,7 @@ var examples = map[query]example{
 	qInsertDestination:        few(299, "https://x", "", nil, "SPEC"),
 	qUpdateDestination:        few(299, "https://x", "", nil, true, "SPEC"),
 	qDeleteDestination:        few(299),
+	qRestorableDestination:    within(299, 2592000),
 	qRestoreDestination:       within(299, 2592000),
 	qForgetDestinationSecrets: few(2592000, 20),
 	qSetSecret:                few(299, "x"),

@@ -351,6 +351,10 @@ func (m Mutation) RestoreWebhookDestination(ctx context.Context, in RestoreWebho
 	if err != nil {
 		return nil, err
 	}
+	// Most of what waited is ended before, so that the change holds few rows: whatever comes of it, they are not sent.
+	if err := m.Store.FailOrphansOf(ctx, c.Scope(), id); err != nil {
+		return nil, missing(err, "deleted destination", id)
+	}
 	out := &RestoreWebhookDestinationPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		d, err := tx.RestoreDestination(ctx, c.Scope(), id)

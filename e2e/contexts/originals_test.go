@@ -78,12 +78,16 @@ func TestOriginals(t *testing.T) {
 			}{
 				{"Range", "bytes=5-14", 206, content[5:15]},
 				{"Range", "bytes=-3", 206, content[len(content)-3:]},
+				{"Range", "bytes=-1" + strings.Repeat(",-1", 16), 200, content},
 				{"If-None-Match", etag, 304, nil},
 				{"If-None-Match", `"another"`, 200, content},
 			} {
 				if a := asked(s, "GET", path, token, c.header, c.value); a.Status != c.status || !bytes.Equal(a.Body, c.body) {
 					t.Errorf("%s: %s: %d, %d bytes", c.header, c.value, a.Status, len(a.Body))
 				}
+			}
+			if a := asked(s, "GET", path, token, "Range", "bytes=-1"+strings.Repeat(",-1", 15)); a.Status != 206 || !strings.HasPrefix(a.Header.Get("Content-Type"), "multipart/byteranges") {
+				t.Errorf("16 parts: %d, %v", a.Status, a.Header)
 			}
 			if a := asked(s, "GET", path, token, "Range", "bytes=0-1", "If-Range", `"another"`); a.Status != 200 {
 				t.Errorf("a part of another file: %d", a.Status)

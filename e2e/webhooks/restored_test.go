@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"canopy/e2e/platform"
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/webhook"
 )
 
@@ -98,6 +99,7 @@ func TestWhatWaitedIsNotSentAfterAll(t *testing.T) {
 		t.Errorf("one that is not deleted: %d %s", a.Status, a.Body)
 	}
 	s.Mutate(token, "deleteWebhookDestination", "deletedId", in)
+	strangerKeepsNobodyWaiting(s, id)
 	s.Mutate(token, "restoreWebhookDestination", "destination { id }", in)
 	if n := s.Number(`SELECT count(*) FROM webhook_deliveries WHERE status = 'failed' AND lost AND completed_at IS NOT NULL AND error = 'the destination was deleted'`); n != 3 {
 		t.Errorf("%d have failed", n)
@@ -106,6 +108,25 @@ func TestWhatWaitedIsNotSentAfterAll(t *testing.T) {
 	s.Work(nil)
 	if got := r.Wait(t, 1); got[0].Typ != "run.failed" || s.Number(`SELECT count(*) FROM webhook_due WHERE claimed_at IS NULL`) != 0 {
 		t.Errorf("sent after it was brought back: %s", got[0].Typ)
+	}
+}
+
+// strangerKeepsNobodyWaiting asks for a deleted destination as another company, while what waits for it is held: there is none for who asks, and
+// nothing of it is touched.
+func strangerKeepsNobodyWaiting(s *platform.Platform, id any) {
+	s.T.Helper()
+	tx, err := s.DB.Begin()
+	devtest.Check(s.T, err)
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.Exec(`SELECT FROM webhook_due FOR UPDATE`); err != nil {
+		s.T.Fatal(err)
+	}
+	stranger := s.TokenOf(s.Customer("Brightwater Health"), "marcus@brightwater.example", "builder")
+	if a := s.Do(http.MethodPost, fmt.Sprint(platform.Hooks, "/destinations/", id, "/restore"), stranger, nil); a.Status != http.StatusNotFound {
+		s.T.Errorf("a stranger's: %d %s", a.Status, a.Body)
+	}
+	if n := s.Number(`SELECT count(*) FROM webhook_deliveries WHERE status = 'failed'`); n != 0 {
+		s.T.Errorf("a stranger has ended %d", n)
 	}
 }
 
