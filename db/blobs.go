@@ -22,17 +22,29 @@ var (
 		UPDATE blob_deletions SET attempts = attempts + 1, next_attempt_at = now() + $3 * interval '1 second'
 		WHERE id = $1 AND attempts = $2 RETURNING id, attempts, key`)
 	qBlobGone = prepare(`DELETE FROM blob_deletions WHERE id = $1`)
-	qDropKeys = prepare(`
-		INSERT INTO blob_deletions (key) SELECT k FROM unnest($1::text[]) k CROSS JOIN LATERAL (SELECT substr(k, $2::integer + 1)) f(name)
-		WHERE NOT EXISTS (SELECT 1 FROM documents d
-			WHERE d.file_name = CASE WHEN f.name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN f.name::uuid END)
-		ON CONFLICT (key) DO NOTHING`)
-	qDropArchives = prepare(`
-		INSERT INTO blob_deletions (key) SELECT k FROM unnest($1::text[]) k CROSS JOIN LATERAL (SELECT substr(k, $2::integer + 1)) f(name)
-		WHERE NOT EXISTS (SELECT 1 FROM import_requests i
-			WHERE i.file = CASE WHEN f.name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN f.name::uuid END)
-		ON CONFLICT (key) DO NOTHING`)
+	// No upload takes a day.
+	qBeginBlob     = prepare(`INSERT INTO blob_deletions (key, next_attempt_at) VALUES ($1, now() + interval '1 day')`)
+	qKeepBlob      = prepare(`DELETE FROM blob_deletions WHERE key = $1`)
+	qLoneOriginals = prepare(lone("documents", "file_name"))
+	qLoneArchives  = prepare(lone("import_requests", "file"))
+	qDropBlobs     = prepare(`INSERT INTO blob_deletions (key) SELECT unnest($1::text[]) ON CONFLICT (key) DO NOTHING`)
 )
+
+// lone gives those of the keys $1 that no row of a table has, which knows them without the first $2 letters.
+func lone(table, column string) string {
+	return `SELECT k FROM unnest($1::text[]) k CROSS JOIN LATERAL (SELECT substr(k, $2::integer + 1)) f(name)
+		WHERE NOT EXISTS (SELECT 1 FROM ` + table + ` r
+			WHERE r.` + column + ` = CASE WHEN f.name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN f.name::uuid END)`
+}
+
+// BeginBlob tells of a blob that is about to be written: it is deleted a day later, unless KeepBlob is told that it is kept. So what a process leaves that ends
+// between the two is found without a look at all that is stored, and what is in the store of others is theirs.
+func (s *Store) BeginBlob(ctx context.Context, key string) error {
+	return s.must(ctx, qBeginBlob, key)
+}
+
+// KeepBlob tells that something of the database has a blob from this transaction on, or that there is none; ErrNoRows where it was deleted meanwhile.
+func (s *Store) KeepBlob(ctx context.Context, key string) error { return s.must(ctx, qKeepBlob, key) }
 
 // LeaseBlobs takes up to limit due deletions out of sight for the lease.
 func (s *Store) LeaseBlobs(ctx context.Context, limit int, lease time.Duration) (due []DueBlob, err error) {
@@ -65,12 +77,20 @@ func (s *Store) BlobGone(ctx context.Context, id int64) error {
 	return err
 }
 
-// DropOrphans puts those of the keys up for deletion that no document has; it tells how many.
-func (s *Store) DropOrphans(ctx context.Context, keys []string) (int64, error) {
-	return s.exec(ctx, qDropKeys, keys, len(BlobPrefix))
+// LoneOriginals gives those of the keys of originals that no document has.
+func (s *Store) LoneOriginals(ctx context.Context, keys []string) (lone []string, err error) {
+	err = s.list(ctx, &lone, qLoneOriginals, keys, len(BlobPrefix))
+	return lone, err
 }
 
-// DropArchives puts those of the keys up for deletion that are the archive of no import; it tells how many.
-func (s *Store) DropArchives(ctx context.Context, keys []string) (int64, error) {
-	return s.exec(ctx, qDropArchives, keys, len(ImportPrefix))
+// LoneArchives gives those of the keys of archives that no import has.
+func (s *Store) LoneArchives(ctx context.Context, keys []string) (lone []string, err error) {
+	err = s.list(ctx, &lone, qLoneArchives, keys, len(ImportPrefix))
+	return lone, err
+}
+
+// DropBlobs puts blobs up for deletion.
+func (s *Store) DropBlobs(ctx context.Context, keys []string) error {
+	_, err := s.exec(ctx, qDropBlobs, keys)
+	return err
 }

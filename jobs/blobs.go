@@ -13,13 +13,13 @@ import (
 	"canopy/internal/blob"
 )
 
-// Waits between attempts to delete an original, and the age from which one without a document is an
-// orphan: no upload takes longer.
 const (
+	// blobMinWait and blobMaxWait are the waits between attempts to delete an original.
 	blobMinWait = 30 * time.Second
 	blobMaxWait = time.Hour
-	orphanAge   = 24 * time.Hour
-	sweepBatch  = 1000
+	// UploadTime is longer than any upload takes.
+	UploadTime   = 24 * time.Hour
+	listedAtOnce = 1000
 )
 
 // remover deletes originals.
@@ -51,22 +51,25 @@ func (r *remover) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	return nil
 }
 
-// SweepBlobs finds originals without a document, and archives without an import, that are older than the age, and puts them up for
-// deletion: what an upload left that ended between the two.
-func SweepBlobs(ctx context.Context, store *db.Store, blobs blob.Store, age time.Duration) error {
-	before := time.Now().Add(-age)
-	if err := blobs.Sweep(ctx, before); err != nil {
-		return err
-	}
-	err := sweep(ctx, blobs, db.BlobPrefix, before, store.DropOrphans)
+// Orphans goes through originals without a document, and archives without an import, that were written before a moment: what a restored database does not know
+// of, or another database has. It gives them some at a time.
+func Orphans(ctx context.Context, store *db.Store, blobs blob.Store, before time.Time, found func(keys []string) error) error {
+	err := lone(ctx, blobs, db.BlobPrefix, before, store.LoneOriginals, found)
 	if store.Cell() != nil { // archives are read in at the home
 		return err
 	}
-	return errors.Join(err, sweep(ctx, blobs, db.ImportPrefix, before, store.DropArchives))
+	return errors.Join(err, lone(ctx, blobs, db.ImportPrefix, before, store.LoneArchives, found))
 }
 
-// sweep hands the keys that were written before a moment on, many at a time.
-func sweep(ctx context.Context, blobs blob.Store, prefix string, before time.Time, drop func(context.Context, []string) (int64, error)) error {
+// lone gives what nothing has of what was written before a moment, many at a time.
+func lone(ctx context.Context, blobs blob.Store, prefix string, before time.Time, which func(context.Context, []string) ([]string, error), found func([]string) error) error {
+	tell := func(keys []string) error {
+		orphans, err := which(ctx, keys)
+		if err != nil || len(orphans) == 0 {
+			return err
+		}
+		return found(orphans)
+	}
 	var keys []string
 	for e, err := range blobs.List(ctx, prefix) {
 		if err != nil {
@@ -75,13 +78,12 @@ func sweep(ctx context.Context, blobs blob.Store, prefix string, before time.Tim
 		if !e.Written.Before(before) {
 			continue
 		}
-		if keys = append(keys, e.Key); len(keys) == sweepBatch {
-			if _, err := drop(ctx, keys); err != nil {
+		if keys = append(keys, e.Key); len(keys) == listedAtOnce {
+			if err := tell(keys); err != nil {
 				return err
 			}
 			keys = keys[:0]
 		}
 	}
-	_, err := drop(ctx, keys)
-	return err
+	return tell(keys)
 }

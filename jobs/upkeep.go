@@ -55,8 +55,8 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		maps.Copy(steps, w.homeSteps())
 	}
 	if w.Documents != nil {
-		steps["find originals without a document"] = func(ctx context.Context) error {
-			return SweepBlobs(ctx, w.Store, w.Documents.Blobs, orphanAge)
+		steps["clear unfinished files"] = func(ctx context.Context) error {
+			return w.Documents.Blobs.Sweep(ctx, time.Now().Add(-UploadTime))
 		}
 	}
 	return steps

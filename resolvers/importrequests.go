@@ -73,7 +73,7 @@ func (m Mutation) StoreArchive(ctx context.Context, parentID globalid.ID, dry bo
 		row, err = m.addImport(ctx, c, asked)
 	}
 	if err != nil || row.File != asked.File {
-		m.dropArchive(context.WithoutCancel(ctx), &asked)
+		m.dropBlob(ctx, asked.BlobKey())
 	}
 	return row, err
 }
@@ -141,14 +141,11 @@ func takesImports(ctx context.Context, s *db.Store, c *caller, id int64) error {
 // writeArchive puts an archive into the blob store, and measures it on the way.
 func (m Mutation) writeArchive(ctx context.Context, asked *db.CustomerImport, body io.Reader) error {
 	in := &meter{r: body, hash: sha256.New(), room: room{m.MaxImport, problem.New(problem.PayloadTooLarge, "the archive is larger than %d bytes", m.MaxImport)}}
-	err := m.Blobs.Write(ctx, asked.BlobKey(), in)
-	switch {
-	case in.err != nil:
-		return refusedFile(in.err)
-	case err != nil:
-		return problem.Away("the document store", err)
-	case in.size == 0:
-		m.dropArchive(context.WithoutCancel(ctx), asked)
+	if err := m.writeBlob(ctx, asked.BlobKey(), in); err != nil {
+		return err
+	}
+	if in.size == 0 {
+		m.dropBlob(ctx, asked.BlobKey())
 		return problem.Bad("the file is empty")
 	}
 	asked.Size, asked.Archive = in.size, in.hash.Sum(nil)
@@ -174,6 +171,9 @@ func (m Mutation) addImport(ctx context.Context, c *caller, asked db.CustomerImp
 		if row, err = tx.InsertImportRequest(ctx, asked); err != nil {
 			return err
 		}
+		if err := keepBlob(ctx, tx, asked.BlobKey()); err != nil {
+			return err
+		}
 		ch.work = true
 		return ch.audit(row.ParentID, audit.ImportAsked, row, audit.Created(row))
 	})
@@ -181,13 +181,6 @@ func (m Mutation) addImport(ctx context.Context, c *caller, asked db.CustomerImp
 		return m.Store.SameImportRequest(ctx, asked) // that of a request at the same time
 	}
 	return row, err
-}
-
-// dropArchive takes an archive back that no import came of. If that fails, too, the sweeper finds it.
-func (m Mutation) dropArchive(ctx context.Context, asked *db.CustomerImport) {
-	if err := m.Blobs.Delete(ctx, asked.BlobKey()); err != nil {
-		m.Log.WarnContext(ctx, "an archive without an import is left to the sweeper", "key", asked.BlobKey(), "error", err)
-	}
 }
 
 // CustomerImport tells how far an import is, until it is forgotten.

@@ -96,7 +96,7 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 		row, err = m.addDocument(ctx, c, d)
 	}
 	if err != nil {
-		m.dropOriginal(context.WithoutCancel(ctx), &d)
+		m.dropBlob(ctx, d.BlobKey())
 	}
 	return row, err
 }
@@ -124,15 +124,38 @@ func (m Mutation) writeOriginal(ctx context.Context, d *db.Document, body io.Rea
 		return refusedFile(err)
 	}
 	in := &meter{r: content, hash: sha256.New(), room: room}
-	err = m.Blobs.Write(ctx, d.BlobKey(), in)
+	if err := m.writeBlob(ctx, d.BlobKey(), in); err != nil {
+		return err
+	}
+	d.Size, d.ContentHash = in.size, hex.EncodeToString(in.hash.Sum(nil))
+	return nil
+}
+
+// writeBlob puts a file into the blob store, and measures it on the way. Unless it is kept, it is deleted a day later.
+func (m Mutation) writeBlob(ctx context.Context, key string, in *meter) error {
+	if err := m.Store.BeginBlob(ctx, key); err != nil {
+		return err
+	}
+	err := m.Blobs.Write(ctx, key, in)
 	switch {
-	case in.err != nil:
+	case in.err != nil: // nothing was written
+		if err := m.Store.KeepBlob(context.WithoutCancel(ctx), key); err != nil {
+			m.Log.WarnContext(ctx, "a file that was not written is deleted a day later", "key", key, "error", err)
+		}
 		return refusedFile(in.err)
 	case err != nil:
 		return problem.Away("the document store", err)
 	}
-	d.Size, d.ContentHash = in.size, hex.EncodeToString(in.hash.Sum(nil))
 	return nil
+}
+
+// keepBlob tells in a transaction that a file of the blob store is kept.
+func keepBlob(ctx context.Context, tx *db.Store, key string) error {
+	err := tx.KeepBlob(ctx, key)
+	if errors.Is(err, db.ErrNoRows) {
+		return problem.Away("the document store", err)
+	}
+	return err
 }
 
 // errTooLarge says that an upload is more than its context has room for.
@@ -194,17 +217,24 @@ func (m Mutation) addDocument(ctx context.Context, c *caller, d db.Document) (ro
 		if row, err = tx.InsertDocument(ctx, d); err != nil {
 			return err
 		}
+		if err := keepBlob(ctx, tx, d.BlobKey()); err != nil {
+			return err
+		}
 		ch.tellDocuments(row.ContextID, row.ID)
 		return ch.audit(c.CustomerID, audit.DocumentUploaded, row, audit.Created(row))
 	})
 	return row, err
 }
 
-// dropOriginal takes an original back whose row did not come about. If that fails, too, the sweeper
-// finds it.
-func (m Mutation) dropOriginal(ctx context.Context, d *db.Document) {
-	if err := m.Blobs.Delete(ctx, d.BlobKey()); err != nil {
-		m.Log.WarnContext(ctx, "an original without a document is left to the sweeper", "key", d.BlobKey(), "error", err)
+// dropBlob takes a file back whose row did not come about. If that fails, too, it is deleted a day later.
+func (m Mutation) dropBlob(ctx context.Context, key string) {
+	ctx = context.WithoutCancel(ctx)
+	err := m.Blobs.Delete(ctx, key)
+	if err == nil {
+		err = m.Store.KeepBlob(ctx, key)
+	}
+	if err != nil {
+		m.Log.WarnContext(ctx, "a file that nothing has is deleted a day later", "key", key, "error", err)
 	}
 }
 

@@ -90,6 +90,9 @@ that is replaced working on beside the others:
   CANOPY_SECRET_KEY=NEW       start all processes anew
 
 Where all processes are stopped at the same time, the first step is not needed.`},
+	{name: "orphans", short: "Counts files in the document store that nothing in the database has, and deletes them if told so", setup: orphansCommand, long: `
+A restored database does not know of what was uploaded after its backup. Nothing of that is deleted by itself,
+as another database may have it: make sure that none uses the same store before you say --delete.`},
 	{name: "audit export", short: "Writes audit events to stdout, oldest first", setup: auditExportCommand, long: `
 Each has the members that it has in GET /v1/audit. An event is there from the end of its transaction on: an
 export that goes on where another has ended should begin a minute earlier, and know events by their id.

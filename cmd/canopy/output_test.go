@@ -9,8 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"canopy/db"
 	"canopy/e2e/platform"
+	"canopy/internal/devstack/devtest"
 )
 
 // TestResultsAreTakenAsJSON: each command that ends with a result has --json.
@@ -30,7 +33,7 @@ func TestOperatorsJSON(t *testing.T) {
 	s := platform.Start(t)
 	tell := func(args ...string) (v any) {
 		t.Helper()
-		code, out, fault := operate(t, s, []string{"REDIS_URL=" + s.App.Config.RedisURL}, append(args, "--json")...)
+		code, out, fault := operate(t, s, []string{"REDIS_URL=" + s.App.Config.RedisURL, "CANOPY_BLOB_URL=" + s.App.Config.BlobURL}, append(args, "--json")...)
 		if err := json.Unmarshal([]byte(out), &v); code != exitOK || err != nil {
 			t.Fatalf("%q: %d %s %v %s", args, code, fault, err, out)
 		}
@@ -44,6 +47,19 @@ func TestOperatorsJSON(t *testing.T) {
 	}
 	if done := tell("migrate", "up"); fmt.Sprint(done) != "[]" {
 		t.Errorf("%v", done)
+	}
+	const others = db.BlobPrefix + "6f1c1b1e-0000-4000-8000-000000000000"
+	devtest.Check(t, s.App.Resolver.Blobs.Write(t.Context(), others, strings.NewReader("another's")))
+	if r := tell("orphans"); member(r, "orphans") != "0" || member(r, "deleting") != "false" {
+		t.Errorf("%v", r)
+	}
+	old := time.Now().Add(-25 * time.Hour)
+	devtest.Check(t, os.Chtimes(filepath.Join(strings.TrimPrefix(s.App.Config.BlobURL, "file://"), others), old, old))
+	if r := tell("orphans"); member(r, "orphans") != "1" || s.Number(`SELECT count(*) FROM blob_deletions`) != 0 {
+		t.Errorf("%v", r)
+	}
+	if r := tell("orphans", "--delete"); member(r, "deleting") != "true" || s.Number(`SELECT count(*) FROM blob_deletions WHERE key = $1`, others) != 1 {
+		t.Errorf("%v", r)
 	}
 	kid := member(tell("signing-key", "rotate", "--activate-after", "0s"), "kid")
 	if n := s.Number(`SELECT count(*) FROM signing_keys WHERE kid = $1`, kid); n != 1 {

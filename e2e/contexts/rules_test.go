@@ -3,6 +3,7 @@ package contexts
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,33 +131,51 @@ func TestToolsAreReadAsChecked(t *testing.T) {
 	}
 }
 
-// TestOrphansAreSwept puts an original into the store that no document has, and an archive that no import has.
-func TestOrphansAreSwept(t *testing.T) {
+// TestUploadsThatEndInBetween: what was begun to be written and that nothing came of is deleted a day later. What is kept, and what another database has in the same
+// store, is left alone.
+func TestUploadsThatEndInBetween(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	token := s.Assistant()
-	s.Upload(token, s.NewContext(token, "Handbook"), "a.txt", []byte("kept"))
+	id := s.NewContext(token, "Handbook")
+	s.Upload(token, id, "a.txt", []byte("kept"))
 	form, contentType := platform.Form(t, platform.Part{Field: "file", Name: "a.tar.gz", Content: []byte("kept, too")})
 	if a := s.Post(fmt.Sprintf("/tenant/customer/%d/import", s.Customer("Coral Logistics")), s.Root(), contentType, form); a.Status != http.StatusAccepted {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
+	s.SQL(`UPDATE contexts SET max_size = 5 WHERE id = $1`, id)
+	form, contentType = platform.Form(t, platform.Part{Field: "file", Name: "b.txt", Content: []byte("too much")})
+	if a := s.Post(fmt.Sprintf("/context/upload/%d", id), token, contentType, form); a.Status != http.StatusRequestEntityTooLarge {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	if n := s.Number(`SELECT count(*) FROM blob_deletions`); n != 0 || s.Blobs() != 2 {
+		t.Errorf("%d of %d files are put up for deletion", n, s.Blobs())
+	}
+	const begun, others = "6f1c1b1e-0000-4000-8000-000000000000", "6f1c1b1e-0000-4000-8000-000000000001"
+	var want []string
 	for _, prefix := range []string{db.BlobPrefix, db.ImportPrefix} {
-		if err := s.App.Resolver.Blobs.Write(t.Context(), prefix+"6f1c1b1e-0000-4000-8000-000000000000", strings.NewReader("orphan")); err != nil {
-			t.Fatal(err)
+		devtest.Check(t, s.App.Store.BeginBlob(t.Context(), prefix+begun))
+		for _, name := range []string{begun, others} {
+			devtest.Check(t, s.App.Resolver.Blobs.Write(t.Context(), prefix+name, strings.NewReader("orphan")))
+			want = append(want, prefix+name)
 		}
 	}
-	w := s.App.Worker(nil)
-	for _, c := range []struct {
-		age  time.Duration
-		left int64
-	}{{24 * time.Hour, 0}, {-time.Hour, 2}} {
-		if err := jobs.SweepBlobs(t.Context(), w.Store, w.Documents.Blobs, c.age); err != nil {
-			t.Fatal(err)
-		}
-		if n := s.Number(`SELECT count(*) FROM blob_deletions`); n != c.left {
-			t.Errorf("older than %s: %d orphans", c.age, n)
-		}
+	var found []string
+	for _, before := range []time.Time{time.Now().Add(-jobs.UploadTime), time.Now().Add(time.Hour)} {
+		devtest.Check(t, jobs.Orphans(t.Context(), s.App.Store, s.App.Resolver.Blobs, before, func(keys []string) error {
+			found = append(found, keys...)
+			return nil
+		}))
 	}
+	if slices.Sort(found); !slices.Equal(found, want) {
+		t.Errorf("found %v", found)
+	}
+	if n := s.Number(`SELECT count(*) FROM blob_deletions WHERE next_attempt_at > now() + interval '23 hours'`); n != 2 {
+		t.Errorf("%d are deleted a day later", n)
+	}
+	s.SQL(`UPDATE blob_deletions SET next_attempt_at = now()`)
 	s.Work(nil)
-	devtest.Eventually(t, "the orphan is gone", func() bool { return s.Blobs() == 1 })
+	devtest.Eventually(t, "what was begun is gone, as the archive that could not be read", func() bool {
+		return s.Blobs() == 3 && s.Number(`SELECT count(*) FROM blob_deletions`) == 0
+	})
 }
