@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -72,6 +73,30 @@ func TestCellsComeFirst(t *testing.T) {
 	pool.MustExecContext(t.Context(), `UPDATE cells SET schema_version = $1`, schemaVersion())
 	if _, err := m.Up(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCellsHaveServersOfTheirOwn: a database on the home's own server does not become a cell, as it would wait for itself without an end.
+func TestCellsHaveServersOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	open := func() (string, *sqlx.DB, *Migrator) {
+		address := devtest.Database(t, Fingerprint(), Migrate)
+		pool := devtest.Must[*sqlx.DB](t)(Connect(address, Options{MaxConns: 1}))
+		t.Cleanup(func() { _ = pool.Close() })
+		m := devtest.Must[*Migrator](t)(NewMigrator(t.Context(), address))
+		t.Cleanup(func() { _ = m.Close() })
+		return address, pool, m
+	}
+	address, home, m := open()
+	devtest.Check(t, m.publish(t.Context()))
+	home.MustExecContext(t.Context(), `INSERT INTO regions (id, code, name) VALUES (5, 'eu', 'Europe')`)
+	home.MustExecContext(t.Context(), `INSERT INTO cells (region_id, address, schema_version) VALUES (5, '', $1)`, schemaVersion())
+	_, pool, cell := open()
+	if err := cell.JoinHome(t.Context(), "eu", address, nil); err == nil || !strings.Contains(err.Error(), "a server of its own") {
+		t.Errorf("%v", err)
+	}
+	if c := devtest.Must[*Cell](t)(cellOf(t.Context(), pool)); c != nil {
+		t.Errorf("it has become %v", c)
 	}
 }
 

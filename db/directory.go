@@ -366,6 +366,9 @@ func (m *Migrator) JoinHome(ctx context.Context, region, home string, told func(
 		return err
 	}
 	number, err := m.atHome(ctx, region, home)
+	if err == nil {
+		err = m.mustBeApart(ctx, home)
+	}
 	if err != nil {
 		return err
 	}
@@ -447,6 +450,24 @@ func (m *Migrator) atHome(ctx context.Context, region, url string) (number int64
 		return 0, fmt.Errorf("the home knows of no cell of %s: `canopy region open %[1]s` there comes first", region)
 	}
 	return number, nil
+}
+
+// mustBeApart refuses a home on the cell's own PostgreSQL server: there, a subscription waits for the transaction that makes it.
+func (m *Migrator) mustBeApart(ctx context.Context, url string) error {
+	home, err := Connect(url, Options{MaxConns: 1})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = home.Close() }()
+	var here, there time.Time
+	const begun = `SELECT pg_postmaster_start_time()`
+	if err := errors.Join(m.pool.GetContext(ctx, &here, begun), getInto(ctx, home, &there, begun)); err != nil {
+		return translate(ctx, err)
+	}
+	if here.Equal(there) {
+		return errors.New("the home's database is on the same PostgreSQL server, which can't follow itself: the cell needs a server of its own")
+	}
+	return nil
 }
 
 // filled tells whether the database has anything of a directory.

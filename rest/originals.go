@@ -84,8 +84,8 @@ func sent(o *resolvers.Original, err error) (*huma.StreamResponse, error) {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "private, no-cache")
 		h.Set("ETag", `"`+o.Document.ContentHash+`"`)
-		if strings.Count(r.Header.Get("Range"), ",") >= mostRanges {
-			r.Header.Del("Range")
+		if asked := r.Header.Get("Range"); strings.Count(asked, ",") >= mostRanges || !strings.HasPrefix(asked, "bytes=") {
+			r.Header.Del("Range") // a unit that is not known is passed over
 		}
 		http.ServeContent(&partWriter{w, r}, r, "", time.Time{}, o.Content)
 	}}, nil
@@ -95,19 +95,23 @@ func sent(o *resolvers.Original, err error) (*huma.StreamResponse, error) {
 // RFC 9110 has it, section 14.2.
 const mostRanges = 16
 
-// partWriter says by problem details that a file has no such part.
+// partWriter says by problem details that a file has no such part, or is another one.
 type partWriter struct {
 	http.ResponseWriter
 	r *http.Request
 }
 
 func (p *partWriter) WriteHeader(status int) {
-	if status != http.StatusRequestedRangeNotSatisfiable {
+	detail, fault := map[int]string{
+		http.StatusRequestedRangeNotSatisfiable: "the file does not have the part that Range asks for",
+		http.StatusPreconditionFailed:           "the file is another one than If-Match names",
+	}[status]
+	if !fault {
 		p.ResponseWriter.WriteHeader(status)
 		return
 	}
 	p.Header().Del("Content-Disposition")
-	sendProblem(p.ResponseWriter, p.r, statusProblem(p.r.Context(), status, "the file does not have the part that Range asks for"))
+	sendProblem(p.ResponseWriter, p.r, statusProblem(p.r.Context(), status, detail))
 	p.ResponseWriter = deaf{p.ResponseWriter}
 }
 

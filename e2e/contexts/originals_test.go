@@ -79,6 +79,7 @@ func TestOriginals(t *testing.T) {
 				{"Range", "bytes=5-14", 206, content[5:15]},
 				{"Range", "bytes=-3", 206, content[len(content)-3:]},
 				{"Range", "bytes=-1" + strings.Repeat(",-1", 16), 200, content},
+				{"Range", "lines=1-2", 200, content},
 				{"If-None-Match", etag, 304, nil},
 				{"If-None-Match", `"another"`, 200, content},
 			} {
@@ -92,6 +93,7 @@ func TestOriginals(t *testing.T) {
 			if a := asked(s, "GET", path, token, "Range", "bytes=0-1", "If-Range", `"another"`); a.Status != 200 {
 				t.Errorf("a part of another file: %d", a.Status)
 			}
+			platform.Scenario{Status: 412}.Judge(t, asked(s, "GET", path, token, "If-Match", `"another"`))
 			beyond := asked(s, "GET", path, token, "Range", "bytes=900000-")
 			platform.Scenario{Status: 416}.Judge(t, beyond)
 			if beyond.Header.Get("Content-Disposition") != "" || beyond.Header.Get("Content-Range") != "bytes */200000" {
