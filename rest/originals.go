@@ -23,7 +23,7 @@ type linkedOriginalInput struct {
 // registerOriginals registers documents by their ids alone, as they were uploaded.
 func (a *api) registerOriginals() {
 	notFound := []int{http.StatusNotFound}
-	file := []int{http.StatusNotFound, http.StatusRequestedRangeNotSatisfiable}
+	file := []int{http.StatusNotFound, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable}
 	add(a, operation{
 		id: "getContextDocument", conditions: byNoneMatch, rule: rule.ContextDocuments, method: http.MethodGet, path: "/context/document/{id}", tag: tagContexts, errors: notFound,
 		summary: "Get a document", description: "A document of the token's contexts, as the list shows it.",
@@ -65,7 +65,6 @@ func fileResponses() map[string]*huma.Response {
 		"200": {Description: "The file, of its own type", Content: content},
 		"206": {Description: "The part that was asked for, or several of them", Content: parts},
 		"304": {Description: "The client has it already"},
-		"412": {Description: "If-Match names another file"},
 	}
 }
 
