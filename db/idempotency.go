@@ -78,12 +78,12 @@ var (
 	qForgetKeptBytes = prepare(`DELETE FROM idempotency_bytes WHERE bytes = 0`)
 )
 
-// ClaimKey claims a key that nobody has used, or gives it as it is. ErrNoRows: the caller's or its branch's room is used up,
+// ClaimKey claims a key that nobody has used, for a while, or gives it as it is. ErrNoRows: the caller's or its branch's room is used up,
 // or somebody claims it at the same moment.
-func (s *Store) ClaimKey(ctx context.Context, k IdempotencyKey) (*IdempotencyKey, error) {
+func (s *Store) ClaimKey(ctx context.Context, k IdempotencyKey, lease time.Duration) (*IdempotencyKey, error) {
 	found := &IdempotencyKey{}
 	err := s.get(ctx, found, qClaimKey, k.ID, KeptFor.Seconds(), k.Caller, k.BranchID, k.CustomerID, k.UserID, k.Request,
-		ClaimLease.Seconds(), maxKeptOfCaller, maxKeptOfBranch)
+		lease.Seconds(), maxKeptOfCaller, maxKeptOfBranch)
 	return found, err
 }
 
@@ -93,9 +93,9 @@ func (s *Store) IdempotencyKey(ctx context.Context, id string) (*IdempotencyKey,
 	return k, s.get(ctx, k, qIdempotencyKey, id, KeptFor.Seconds())
 }
 
-// ReclaimKey claims a key again, after the attempt that it was found with. ErrNoRows: somebody was faster, or it is done.
-func (s *Store) ReclaimKey(ctx context.Context, id string, after int, request []byte) (attempt int, err error) {
-	err = s.get(ctx, &attempt, qReclaimKey, id, after, request, ClaimLease.Seconds(), KeptFor.Seconds())
+// ReclaimKey claims a key again, for a while, after the attempt that it was found with. ErrNoRows: somebody was faster, or it is done.
+func (s *Store) ReclaimKey(ctx context.Context, id string, after int, request []byte, lease time.Duration) (attempt int, err error) {
+	err = s.get(ctx, &attempt, qReclaimKey, id, after, request, lease.Seconds(), KeptFor.Seconds())
 	return attempt, err
 }
 
@@ -120,8 +120,14 @@ func (s *Store) KeepAnswer(ctx context.Context, id string, attempt int, answer [
 func (s *Store) ReleaseClaim(ctx context.Context, id string, attempt int) error {
 	n, err := s.exec(ctx, qReleaseClaim, id, attempt)
 	if err == nil && n == 0 {
-		_, err = s.exec(ctx, qEndClaim, id, attempt)
+		err = s.EndClaim(ctx, id, attempt)
 	}
+	return err
+}
+
+// EndClaim ends a claim without an answer, and the key stays that of its request.
+func (s *Store) EndClaim(ctx context.Context, id string, attempt int) error {
+	_, err := s.exec(ctx, qEndClaim, id, attempt)
 	return err
 }
 

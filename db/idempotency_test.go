@@ -21,7 +21,7 @@ func TestKeysAreClaimedOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range made {
 		all.Go(func() {
-			k, err := s.ClaimKey(t.Context(), key)
+			k, err := s.ClaimKey(t.Context(), key, db.ClaimLease)
 			if err != nil && !errors.Is(err, db.ErrNoRows) {
 				t.Error(err)
 			}
@@ -32,11 +32,11 @@ func TestKeysAreClaimedOnce(t *testing.T) {
 	if n := strings.Count(fmt.Sprint(made), "true"); n != 1 {
 		t.Fatalf("%d have claimed the key", n)
 	}
-	if _, err := s.ReclaimKey(t.Context(), key.ID, 1, key.Request); !errors.Is(err, db.ErrNoRows) {
+	if _, err := s.ReclaimKey(t.Context(), key.ID, 1, key.Request, db.ClaimLease); !errors.Is(err, db.ErrNoRows) {
 		t.Fatalf("a claim is taken from who holds it: %v", err)
 	}
 	pool.MustExec(`UPDATE idempotency_keys SET leased_until = now() - interval '1 second'`)
-	if n, err := s.ReclaimKey(t.Context(), key.ID, 1, key.Request); err != nil || n != 2 {
+	if n, err := s.ReclaimKey(t.Context(), key.ID, 1, key.Request, db.ClaimLease); err != nil || n != 2 {
 		t.Fatalf("a claim that was left behind: %d %v", n, err)
 	}
 	if err := s.MarkChanged(t.Context(), key.ID, 1); !errors.Is(err, db.ErrNoRows) {
@@ -45,7 +45,7 @@ func TestKeysAreClaimedOnce(t *testing.T) {
 	devtest.Check(t, s.KeepAnswer(t.Context(), key.ID, 1, []byte("late")))
 	devtest.Check(t, s.MarkChanged(t.Context(), key.ID, 2))
 	pool.MustExec(`UPDATE idempotency_keys SET leased_until = now() - interval '1 second'`)
-	if _, err := s.ReclaimKey(t.Context(), key.ID, 2, key.Request); !errors.Is(err, db.ErrNoRows) {
+	if _, err := s.ReclaimKey(t.Context(), key.ID, 2, key.Request, db.ClaimLease); !errors.Is(err, db.ErrNoRows) {
 		t.Errorf("what is done is claimed again: %v", err)
 	}
 	devtest.Check(t, s.ReleaseClaim(t.Context(), key.ID, 2))
@@ -76,7 +76,7 @@ func TestKeptIsCounted(t *testing.T) {
 				ID: fmt.Sprintf("user:%d k%d", i%3, i), Caller: fmt.Sprintf("user:%d", i%3), BranchID: child.ID,
 				CustomerID: root.ID, UserID: user.ID, Request: []byte("sealed"),
 			}
-			devtest.Must[*db.IdempotencyKey](t)(s.ClaimKey(t.Context(), k))
+			devtest.Must[*db.IdempotencyKey](t)(s.ClaimKey(t.Context(), k, db.ClaimLease))
 			if i%4 == 0 {
 				devtest.Check(t, s.ReleaseClaim(t.Context(), k.ID, 1))
 			} else {

@@ -118,19 +118,23 @@ func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 	}
 	defer done()
 	changes := root.changes()
-	if e.key != "" {
+	keyed := e.under.key != ""
+	if keyed {
 		e.notKept()
 		if changes {
-			r.Header.Set("Idempotency-Key", e.keyOf(root.below[0].field))
+			e.address(r, root.below[0].field)
 		}
 	}
 	res, raw, err := e.cells.Whole(r, to, access.BranchOf(e.ctx))
+	s := &said{}
+	if err == nil && (json.Unmarshal(raw, s) != nil || len(s.Data) == 0 && len(s.Errors) == 0) {
+		err = hop.Away(to, fmt.Errorf("it answers %d and no GraphQL", res.StatusCode))
+	}
+	if keyed && changes {
+		e.heard(res, s)
+	}
 	if err != nil {
 		return nil, err
-	}
-	s := &said{}
-	if err := json.Unmarshal(raw, s); err != nil || len(s.Data) == 0 && len(s.Errors) == 0 {
-		return nil, hop.Away(to, fmt.Errorf("it answers %d and no GraphQL", res.StatusCode))
 	}
 	if changes {
 		e.cells.Done(e.ctx, to)

@@ -49,8 +49,11 @@ func (h hops) InterceptResponse(ctx context.Context, next graphql.ResponseHandle
 	if !h.cells.Passes(ctx) || !graphql.HasOperationContext(ctx) {
 		return next(ctx)
 	}
-	e := &elsewhere{hops: h, ctx: ctx, oc: graphql.GetOperationContext(ctx), key: keyIn(ctx)}
+	e := &elsewhere{hops: h, ctx: ctx, oc: graphql.GetOperationContext(ctx), under: keyIn(ctx)}
 	resp := next(context.WithValue(inorder.WithElsewhere(ctx, e), elsewhereKey{}, e))
+	if e.fields > 0 && e.replayed == e.fields {
+		e.oc.Stats.SetExtension(replayedExtension, true)
+	}
 	if resp != nil {
 		for _, path := range e.nulls {
 			resp.Data = nulled(resp.Data, path)
@@ -65,8 +68,9 @@ type elsewhere struct {
 	hops
 	ctx context.Context // that of the answer
 	oc  *graphql.OperationContext
-	// key is the idempotency key of a mutation; "" where there is none.
-	key string
+	// under is the idempotency key of a mutation; empty where there is none. So many of its fields were begun, and so many of these were answered as before.
+	under            keyed
+	fields, replayed int
 
 	mu      sync.Mutex
 	waiting []*value

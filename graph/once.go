@@ -42,6 +42,12 @@ func (o once) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 	var claim *resolvers.Claim
 	var kept *resolvers.Answer
 	if err == nil {
+		var giveBack func(context.Context)
+		if ctx, giveBack, err = o.ofAnother(ctx, r); err == nil {
+			defer func() { giveBack(ctx) }()
+		}
+	}
+	if err == nil {
 		ctx, claim, kept, err = o.door.resolver.Once(ctx, key, requestOf(raw), func() error { return barred(ctx, raw) })
 	} else if refusal := barred(ctx, raw); refusal != nil {
 		err = refusal
@@ -52,10 +58,11 @@ func (o once) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 		o.door.logInternal(ctx, p)
 		refuse(w, r, p.Status(), p)
 	case kept != nil:
+		resolvers.SpendClaim(ctx)
 		w.Header().Set(web.ReplayedHeader, "true")
 		_ = web.Send(w, kept.Status, kept.Header, kept.Body) // the client has gone, if anything
 	default:
-		o.record(w, r.WithContext(withKey(ctx, key)), exec, claim)
+		o.record(w, r.WithContext(withKey(ctx, r, key, claim)), exec, claim)
 	}
 }
 
@@ -108,7 +115,11 @@ func (o once) record(w http.ResponseWriter, r *http.Request, exec graphql.GraphE
 		told := &outcome{GraphExecutor: exec}
 		o.Transport.Do(rec, r, told)
 		status, header, body, whole := rec.Recorded()
-		if whole && told.isKept(status, claim.Changed()) {
+		if told.replayed && whole {
+			header.Set(web.ReplayedHeader, "true")
+		}
+		changed := claim.Changed() && !o.byField(r.Context()) // otherwise each field that was done is known to be, and what was not is done when it is sent again
+		if whole && told.isKept(status, changed) {
 			answer = &resolvers.Answer{Status: status, Header: header, Body: body}
 		}
 	}()
@@ -122,6 +133,8 @@ type outcome struct {
 	passing bool
 	// passedOn: another cell has done a part, and keeps what it has answered. It is its company's, and is not kept here.
 	passedOn bool
+	// replayed: all of its fields were answered as before.
+	replayed bool
 }
 
 // DispatchOperation begins an operation.
@@ -130,6 +143,7 @@ func (o *outcome) DispatchOperation(ctx context.Context, oc *graphql.OperationCo
 	return func(ctx context.Context) *graphql.Response {
 		resp := o.note(next(ctx))
 		o.passedOn = oc.Stats.GetExtension(passedOnExtension) != nil
+		o.replayed = oc.Stats.GetExtension(replayedExtension) != nil
 		return resp
 	}, ctx
 }

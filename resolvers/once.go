@@ -30,7 +30,13 @@ type Claim struct {
 	r       *Resolver
 	id      string
 	attempt int
+	// sum is the hash of the request.
+	sum     []byte
 	changed atomic.Bool
+	// spent: the key stays its request's whatever that is answered, as something may have been done for it, here or in another cell.
+	spent atomic.Bool
+	// left: another cell answers the request.
+	left bool
 	// above is the claim of the request, where this one is of a field of it; nil for that itself.
 	above *Claim
 	// release has it extended no longer, and waits until nobody is about to.
@@ -49,6 +55,9 @@ func SaysOnce(reason any) bool {
 	return reason == reasonMismatch || reason == reasonLost || reason == reasonUnderWay
 }
 
+// SaysMismatch tells whether a reason is that a key was used for another request.
+func SaysMismatch(reason any) bool { return reason == reasonMismatch }
+
 // keepTime bounds what is done for a claim when its request is over.
 const keepTime = 10 * time.Second
 
@@ -60,36 +69,81 @@ func (r *Resolver) Once(ctx context.Context, key string, request []string, may f
 	if err != nil {
 		return ctx, nil, nil, err
 	}
-	id, sum := p.Credential()+" "+key, requestSum(ctx, p, request)
-	sealed := db.SealedRequests.Seal(r.Box, id, sum)
-	used, err := r.Store.ClaimKey(ctx, db.IdempotencyKey{
-		ID: id, Caller: p.Credential(), BranchID: p.Lineage.Branch(), CustomerID: p.CustomerID, UserID: p.UserID, Request: sealed,
-	})
-	if errors.Is(err, db.ErrNoRows) {
-		used, err = r.Store.IdempotencyKey(ctx, id)
-	}
-	switch {
-	case errors.Is(err, db.ErrNoRows):
-		return ctx, nil, nil, noRoom()
-	case err != nil:
-		return ctx, nil, nil, err
-	case used.Made:
-		ctx, claim := r.hold(ctx, id, used.Attempt)
-		return ctx, claim, nil, nil
-	}
-	answer, err := r.answered(used, sum, may)
-	if answer != nil || err != nil {
-		return ctx, nil, answer, err
-	}
-	attempt, err := r.Store.ReclaimKey(ctx, id, used.Attempt, sealed)
-	if errors.Is(err, db.ErrNoRows) {
-		return ctx, nil, nil, underWay()
-	} else if err != nil {
+	c := r.claimOf(p, key, requestSum(ctx, p, request))
+	used, err := c.take(ctx, p, db.ClaimLease)
+	if err != nil {
 		return ctx, nil, nil, err
 	}
-	ctx, claim := r.hold(ctx, id, attempt)
-	return ctx, claim, nil, nil
+	if !used.Made {
+		answer, err := r.answered(used, c.sum, may)
+		if answer != nil || err != nil {
+			return ctx, nil, answer, err
+		}
+		if err := c.takeAgain(ctx, used, db.ClaimLease); err != nil {
+			return ctx, nil, nil, err
+		}
+	}
+	return c.hold(ctx), c, nil, nil
 }
+
+// OnceFor notes that a part of a request under a key is done here for another cell, which has given the hash of the whole request: under that key no other request is done
+// here, whoever passes it on. Nobody waits for it, and GiveBack ends it.
+func (r *Resolver) OnceFor(ctx context.Context, key string, sum []byte) (context.Context, *Claim, error) {
+	p, err := r.present(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	c := r.claimOf(p, key, sum)
+	used, err := c.take(ctx, p, 0)
+	switch {
+	case err != nil:
+		return ctx, nil, err
+	case used.Made:
+	case used.Old:
+		err = c.takeAgain(ctx, used, 0)
+	default:
+		c.attempt = 0 // it is given back by whoever has made it
+		err = r.isSame(used, sum)
+	}
+	return context.WithValue(ctx, claimKey{}, c), c, err
+}
+
+// claimOf is a claim of a caller that is not made yet.
+func (r *Resolver) claimOf(p *access.Principal, key string, sum []byte) *Claim {
+	return &Claim{r: r, id: p.Credential() + " " + key, sum: sum}
+}
+
+// take makes a claim of a key that was not used, and otherwise gives how that was used.
+func (c *Claim) take(ctx context.Context, p *access.Principal, lease time.Duration) (*db.IdempotencyKey, error) {
+	used, err := c.r.Store.ClaimKey(ctx, db.IdempotencyKey{
+		ID: c.id, Caller: p.Credential(), BranchID: p.Lineage.Branch(), CustomerID: p.CustomerID, UserID: p.UserID, Request: c.sealed(),
+	}, lease)
+	if errors.Is(err, db.ErrNoRows) {
+		used, err = c.r.Store.IdempotencyKey(ctx, c.id)
+	}
+	if errors.Is(err, db.ErrNoRows) {
+		return nil, noRoom()
+	} else if err != nil {
+		return nil, err
+	}
+	c.attempt = used.Attempt
+	return used, nil
+}
+
+// takeAgain makes a claim of a key that was used before.
+func (c *Claim) takeAgain(ctx context.Context, used *db.IdempotencyKey, lease time.Duration) (err error) {
+	c.spent.Store(!used.Old) // somebody else may have begun
+	c.attempt, err = c.r.Store.ReclaimKey(ctx, c.id, used.Attempt, c.sealed(), lease)
+	if errors.Is(err, db.ErrNoRows) {
+		return underWay()
+	}
+	return err
+}
+
+func (c *Claim) sealed() []byte { return db.SealedRequests.Seal(c.r.Box, c.id, c.sum) }
+
+// Sum is the hash of the request.
+func (c *Claim) Sum() []byte { return c.sum }
 
 // requestSum is the hash of a request, and of what its caller acts for: the same words of a token for another company are
 // another request.
@@ -112,12 +166,10 @@ func (r *Resolver) answered(used *db.IdempotencyKey, sum []byte, may func() erro
 	if used.Old {
 		return nil, nil
 	}
-	was, err := db.SealedRequests.Open(r.Box, used.ID, used.Request)
+	err := r.isSame(used, sum)
 	switch {
 	case err != nil:
 		return nil, err
-	case !bytes.Equal(was, sum):
-		return nil, problem.Conflicting(reasonMismatch, "the Idempotency-Key was used for another request")
 	case used.Answer != nil:
 		if err := may(); err != nil {
 			return nil, err
@@ -130,6 +182,15 @@ func (r *Resolver) answered(used *db.IdempotencyKey, sum []byte, may func() erro
 			"the request has changed something, and its answer was not kept: it is not done again; what it has done can be read, and stands in the audit log")
 	}
 	return nil, nil
+}
+
+// isSame refuses a request under a key that was used for another one.
+func (r *Resolver) isSame(used *db.IdempotencyKey, sum []byte) error {
+	was, err := db.SealedRequests.Open(r.Box, used.ID, used.Request)
+	if err == nil && !bytes.Equal(was, sum) {
+		err = problem.Conflicting(reasonMismatch, "the Idempotency-Key was used for another request")
+	}
+	return err
 }
 
 func noRoom() error {
@@ -147,16 +208,15 @@ func underWay() error {
 type claimKey struct{}
 
 // hold has a claim extended for as long as it is not ended.
-func (r *Resolver) hold(ctx context.Context, id string, attempt int) (context.Context, *Claim) {
-	above, _ := ctx.Value(claimKey{}).(*Claim)
-	c := &Claim{r: r, id: id, attempt: attempt, above: above}
+func (c *Claim) hold(ctx context.Context) context.Context {
+	c.above, _ = ctx.Value(claimKey{}).(*Claim)
 	const every = db.ClaimLease / 3
 	c.release = repeat(ctx, every, func(ctx context.Context) (again bool) {
 		ctx, cancel := context.WithTimeout(ctx, every)
 		defer cancel()
-		return !errors.Is(r.Store.ExtendClaim(ctx, id, attempt), db.ErrNoRows) // a fault of the database may pass before the lease ends
+		return !errors.Is(c.r.Store.ExtendClaim(ctx, c.id, c.attempt), db.ErrNoRows) // a fault of the database may pass before the lease ends
 	})
-	return context.WithValue(ctx, claimKey{}, c), c
+	return context.WithValue(ctx, claimKey{}, c)
 }
 
 // repeat does something every so often until it says that it need not be done again, or until stop, which waits for it: it is not
@@ -207,20 +267,53 @@ func noteChange(ctx context.Context) {
 // Changed tells whether something was changed under the claim.
 func (c *Claim) Changed() bool { return c.changed.Load() }
 
-// End ends a claim with the answer that is to be kept. nil keeps none: where nothing was changed, the key is as if it had not
+// Spend has the key stay that of its request, whatever this is answered, as something may have been done for it elsewhere. So may nil, which is no claim.
+func (c *Claim) Spend() {
+	if c != nil {
+		c.spent.Store(true)
+	}
+}
+
+// SpendClaim does so with the claim of a request, if it has one.
+func SpendClaim(ctx context.Context) {
+	c, _ := ctx.Value(claimKey{}).(*Claim)
+	c.Spend()
+}
+
+// Leave has the key stay that of its request for now, as another cell answers it: GiveBack gives it back, if that refuses it.
+func (c *Claim) Leave() { c.left = true }
+
+// End ends a claim with the answer that is to be kept. nil keeps none: where nothing was changed, and the key is not spent, it is as if it had not
 // been used. An answer that can't be kept is lost to whoever asks again, who is told so.
 func (c *Claim) End(ctx context.Context, a *Answer) {
 	c.release()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
 	var err error
-	if a == nil {
-		err = c.r.Store.ReleaseClaim(ctx, c.id, c.attempt)
-	} else {
+	switch {
+	case a != nil:
+		c.above.Spend()
 		err = c.r.Store.KeepAnswer(ctx, c.id, c.attempt, db.SealedAnswers.Seal(c.r.Box, c.id, a.marshal()))
+	case c.spent.Load() || c.left || c.Changed():
+		c.above.Spend()
+		err = c.r.Store.EndClaim(ctx, c.id, c.attempt)
+	default:
+		err = c.r.Store.ReleaseClaim(ctx, c.id, c.attempt)
 	}
 	if err != nil {
 		c.r.Log.WarnContext(ctx, "an answer under an idempotency key was not kept", "error", err)
+	}
+}
+
+// GiveBack has a key that OnceFor has noted, or that was left to another cell, be as if it had not been used, where this was the first use of it and nothing came of it.
+func (c *Claim) GiveBack(ctx context.Context) {
+	if c.attempt == 0 || c.spent.Load() || c.Changed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
+	defer cancel()
+	if err := c.r.Store.ReleaseClaim(ctx, c.id, c.attempt); err != nil {
+		c.r.Log.WarnContext(ctx, "an idempotency key was not given back", "error", err)
 	}
 }
 

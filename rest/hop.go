@@ -11,12 +11,15 @@ import (
 	"canopy/internal/intake"
 	"canopy/internal/problem"
 	"canopy/internal/web"
+	"canopy/resolvers"
 )
 
 // elsewhere is where a request is passed on to, once it is known that another cell has what it is about.
 type elsewhere struct {
 	to     *problem.Place
 	branch int64
+	// claim is that of the request's idempotency key; nil where it has none.
+	claim *resolvers.Claim
 }
 
 type elsewhereKey struct{}
@@ -60,12 +63,15 @@ func (h *handler) pass(w http.ResponseWriter, r *http.Request) {
 			io.Closer
 		}{io.MultiReader(bytes.NewReader(read.bytes), intake.Paced(w, r)), r.Body}
 	}
-	h.cells.Pass(w, out, *at.to, at.branch, func(e *problem.Error) {
+	status := h.cells.Pass(w, out, *at.to, at.branch, func(e *problem.Error) {
 		if e.Status() >= http.StatusInternalServerError {
 			h.log.WarnContext(r.Context(), "another cell did not answer", "error", e)
 		}
 		sendProblem(w, r, problemOf(r.Context(), e))
 	})
+	if at.claim != nil && status >= http.StatusBadRequest && status < http.StatusInternalServerError && !isKept(status) {
+		at.claim.GiveBack(r.Context()) // it was refused there
+	}
 }
 
 // leaves tells whether an answer is not sent, as another cell is asked in its place.

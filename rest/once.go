@@ -70,6 +70,10 @@ func (a *api) record(op *huma.Operation, w http.ResponseWriter, r *http.Request,
 		var answer *resolvers.Answer
 		defer func() { claim.End(r.Context(), answer) }() // after a panic, too
 		next(humago.NewContext(op, r, rec))
+		if at, _ := r.Context().Value(elsewhereKey{}).(*elsewhere); at != nil && at.to != nil {
+			at.claim = claim
+			claim.Leave()
+		}
 		if status, header, body, whole := rec.Recorded(); whole && isKept(status) {
 			answer = &resolvers.Answer{Status: status, Header: header, Body: body}
 		}

@@ -61,7 +61,8 @@ func TestOneDoorDoesOnce(t *testing.T) {
 				if first == nil {
 					first = said["data"]
 				}
-				if a.Status != 200 || said["errors"] != nil || !reflect.DeepEqual(said["data"], first) {
+				replayed := a.Header.Get("Idempotency-Replayed")
+				if a.Status != 200 || said["errors"] != nil || !reflect.DeepEqual(said["data"], first) || (replayed == "true") != (k > 0) {
 					t.Errorf("%s, order %d, request %d: %d %s, and at first %v", name, i, k, a.Status, a.Body, first)
 				}
 			}
@@ -74,7 +75,7 @@ func TestOneDoorDoesOnce(t *testing.T) {
 	// Under the key of another mutation nothing is done, at any address.
 	send(cell, owner, "other", two, nil)
 	for _, at := range []*platform.Platform{home, cell} {
-		if a := send(at, owner, "other", strings.ReplaceAll(two, `"A"`, `"Another"`), nil); a.Status != 409 && at == cell || !strings.Contains(string(a.Body), `"idempotency_mismatch"`) {
+		if a := send(at, owner, "other", strings.ReplaceAll(two, `"A"`, `"Another"`), nil); a.Status != 409 || !strings.Contains(string(a.Body), `"idempotency_mismatch"`) {
 			t.Errorf("another mutation: %d %s", a.Status, a.Body)
 		}
 	}
@@ -102,9 +103,9 @@ func TestOneDoorDoesOnce(t *testing.T) {
 		t.Errorf("the second field has not failed: %d %s", a.Status, a.Body)
 	}
 	cell.SQL(`DROP FUNCTION fails() CASCADE`)
-	for range 2 {
-		if a := send(home, owner, "between", two, nil); a.Status != 200 || strings.Contains(string(a.Body), "null") || strings.Contains(string(a.Body), "errors") {
-			t.Errorf("at the other address: %d %s", a.Status, a.Body)
+	for _, at := range []*platform.Platform{home, home, cell, cell} {
+		if a := send(at, owner, "between", two, nil); a.Status != 200 || strings.Contains(string(a.Body), "null") || strings.Contains(string(a.Body), "errors") {
+			t.Errorf("after the second field had failed: %d %s", a.Status, a.Body)
 		}
 	}
 	if n := contexts() - before; n != 2 {
@@ -125,5 +126,69 @@ func TestOneDoorDoesOnce(t *testing.T) {
 	all.Wait()
 	if n := contexts() - before; n != 2 {
 		t.Errorf("%d contexts are made at once", n)
+	}
+}
+
+// TestOneDoorKeepsKeys: where cells pass a request on, its key is that of no other one, at any address of a cell that has done a part of it and by either door.
+func TestOneDoorKeepsKeys(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	home, cell := c.Home, c.Cell
+	id, secret := c.Key(t, home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example")
+	owner := home.Token(id, secret, "assistant")
+	const create = `%s createContext(input: {name: %q, description: "d", caption: "c"}) { context { id } }`
+	graph := func(of string) func(*platform.Platform, string) platform.Answer {
+		body := platform.MustJSON(t, map[string]any{"query": "mutation { " + of + " }"})
+		return func(at *platform.Platform, key string) platform.Answer {
+			return at.PostWith("/graphql", owner, "application/json", body, http.Header{"Idempotency-Key": {key}})
+		}
+	}
+	rest := func(path string, body map[string]any) func(*platform.Platform, string) platform.Answer {
+		return func(at *platform.Platform, key string) platform.Answer {
+			return at.PostWith(path, owner, "application/json", platform.MustJSON(t, body), http.Header{"Idempotency-Key": {key}})
+		}
+	}
+	done := func() int64 {
+		return cell.Number(`SELECT count(*) FROM contexts`) + home.Number(`SELECT count(*) FROM users WHERE email = 'key@alpine-hydro.example'`)
+	}
+	firsts := map[string]func(*platform.Platform, string) platform.Answer{
+		"graph": graph(fmt.Sprintf(create, "", "A")),
+		"rest":  rest("/context", map[string]any{"name": "A", "description": "d", "caption": "c", "toolsJson": "[]"}),
+	}
+	others := map[string]func(*platform.Platform, string) platform.Answer{
+		"another alias":     graph(fmt.Sprintf(create, "x:", "A")),
+		"one more field":    graph(fmt.Sprintf(create, "", "A") + fmt.Sprintf(create, "y:", "C")),
+		"another mutation":  graph(`deleteContext(input: {id: "999999"}) { deletedId }`),
+		"another door's":    rest("/context", map[string]any{"name": "B", "description": "d", "caption": "c", "toolsJson": "[]"}),
+		"what the home has": rest("/tenant/user", map[string]any{"email": "key@alpine-hydro.example"}),
+	}
+	at := map[string]*platform.Platform{"home": home, "cell": cell}
+	for door, first := range firsts {
+		for where, begun := range at {
+			for then, goesOn := range at {
+				for name, other := range others {
+					if name == "what the home has" && where != then {
+						continue // of which neither has heard what the other one has done
+					}
+					key := strings.ReplaceAll(strings.Join([]string{door, where, then, name}, "-"), " ", "-")
+					if a := first(begun, key); a.Status/100 != 2 || a.Header.Get("Idempotency-Replayed") != "" {
+						t.Fatalf("%s: %d %s", key, a.Status, a.Body)
+					}
+					before := done()
+					if a := other(goesOn, key); a.Status != 409 || !strings.Contains(string(a.Body), `idempotency_mismatch`) {
+						t.Errorf("%s: %d %s", key, a.Status, a.Body)
+					}
+					// The other one has not taken the key.
+					for i, at := range []*platform.Platform{goesOn, begun, goesOn} {
+						if a := first(at, key); a.Status/100 != 2 || a.Header.Get("Idempotency-Replayed") != "true" {
+							t.Errorf("%s, again %d: %d %v %s", key, i, a.Status, a.Header, a.Body)
+						}
+					}
+					if n := done() - before; n != 0 {
+						t.Errorf("%s: %d are made", key, n)
+					}
+				}
+			}
+		}
 	}
 }

@@ -11,17 +11,18 @@ import (
 	"canopy/internal/web"
 )
 
-// Pass has a request answered by another cell, whatever that says. failed answers where it says nothing; branch is that of the caller.
-func (c *Cells) Pass(w http.ResponseWriter, r *http.Request, to problem.Place, branch int64, failed func(*problem.Error)) {
+// Pass has a request answered by another cell, whatever that says, and gives the status. failed answers where it says nothing, and there is no status; branch is that of the caller.
+func (c *Cells) Pass(w http.ResponseWriter, r *http.Request, to problem.Place, branch int64, failed func(*problem.Error)) (status int) {
 	way, err := c.way(to, branch)
 	if err != nil {
 		failed(Away(to, err))
-		return
+		return 0
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:   func(p *httputil.ProxyRequest) { way.address(p.Out) },
 		Transport: way, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // what matters of it is told by failed
 		ModifyResponse: func(res *http.Response) error {
+			status = res.StatusCode
 			own(res.Header)
 			for name := range res.Header {
 				w.Header().Del(name)
@@ -35,6 +36,7 @@ func (c *Cells) Pass(w http.ResponseWriter, r *http.Request, to problem.Place, b
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failed(Away(to, err)) },
 	}
 	proxy.ServeHTTP(w, r)
+	return status
 }
 
 // own takes out of an answer what the cell that was asked says by itself.
