@@ -105,15 +105,17 @@ func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, erro
 	if f.topic != "" {
 		topics = append(topics, f.topic)
 	}
+	var branch int64
 	if p := access.PrincipalOf(ctx); p != nil {
 		topics = append(topics, outbox.CallerTopic(p.UserID))
+		branch = p.Lineage.Branch()
 	}
 	// Before the first look, so that nothing is missed in between. Of a state the last message tells all; of events each one tells of another.
 	heard := hearing{tree: r.Bus.Subscribe(ctx, outbox.TreeTopic)}
 	if f.over != nil {
 		heard.states = r.Bus.Subscribe(ctx, topics...)
 	} else {
-		heard.events = r.Bus.Follow(ctx, topics...)
+		heard.events = r.Bus.Follow(ctx, branch, topics...)
 	}
 	first, err := f.load(ctx, nil)
 	if err != nil {

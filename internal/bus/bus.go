@@ -25,6 +25,8 @@ const (
 	buffered = 256
 	// queued is how many wait for a slow follower, for whom there are no more then.
 	queued = 4096
+	// queuedInAll is how many wait for all followers: some 24 bytes each, as what they say is shared.
+	queuedInAll = 2 << 20
 )
 
 // Bus connects the topics of all processes that share a Redis. Without Redis it still connects
@@ -41,6 +43,8 @@ type Bus struct {
 
 	mu     sync.Mutex
 	topics map[string]map[subscriber]struct{}
+
+	behind backlog
 }
 
 // subscriber hears of topics. The bus holds mu while it offers a message, or the end.
@@ -60,6 +64,7 @@ func patient(client redis.UniversalClient, log *slog.Logger, patience time.Durat
 	b := &Bus{
 		redis: client, log: log, origin: rand.Text(), patience: patience, queue: make(chan string, outgoing), cancel: cancel,
 		topics: map[string]map[subscriber]struct{}{},
+		behind: backlog{most: queuedInAll, owners: map[int64]*owned{}},
 	}
 	if client != nil {
 		b.done.Go(func() { b.send(ctx) })

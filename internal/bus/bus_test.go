@@ -207,7 +207,7 @@ func TestSlowSubscriberLosesTheOldest(t *testing.T) {
 // TestFollowersAreToldOfWhatTheyMiss: a slow follower gets all until it is too far behind, and then hears that it is.
 func TestFollowersAreToldOfWhatTheyMiss(t *testing.T) {
 	b := local(t)
-	slow, quick := b.Follow(t.Context(), "x", "y"), b.Follow(t.Context(), "x")
+	slow, quick := b.Follow(t.Context(), 1, "x", "y"), b.Follow(t.Context(), 1, "x")
 	take := func(q *Queue) string {
 		t.Helper()
 		select {
@@ -245,6 +245,58 @@ func TestFollowersAreToldOfWhatTheyMiss(t *testing.T) {
 			t.Errorf("at the end the quick one got %q, want %q", got, want)
 		}
 	}
+}
+
+// TestManyThatAreBehind: where too much waits in all, the longest queues of the owner for whom most wait end, and nobody else's; what is ended or left no longer counts.
+func TestManyThatAreBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := local(t)
+		b.behind.most = 1000
+		ctx, cancel := context.WithCancel(t.Context())
+		behind := func(q *Queue) bool { return q.err == ErrBehind }
+		small := b.Follow(ctx, 1, "small")
+		for range 240 {
+			b.Publish(ctx, "small", nil)
+		}
+		var many []*Queue
+		for range 100 {
+			many = append(many, b.Follow(ctx, 2, "many"))
+		}
+		furthest := b.Follow(ctx, 2, "many", "more")
+		for range 5 {
+			b.Publish(ctx, "more", nil)
+		}
+		for range 7 {
+			b.Publish(ctx, "many", nil) // 240 + 5 + 7 * 101
+		}
+		if behind(furthest) || b.behind.total != 952 {
+			t.Fatalf("somebody has ended with %d", b.behind.total)
+		}
+		b.Publish(ctx, "many", nil)
+		if !behind(furthest) || len(furthest.list) != 0 {
+			t.Errorf("who is furthest behind is not told: %v", furthest.err)
+		}
+		for range 50 {
+			b.Publish(ctx, "many", nil)
+		}
+		ended := 0
+		for _, q := range many {
+			if behind(q) {
+				ended++
+			}
+		}
+		if behind(small) || len(small.list) != 240 || ended < 50 || ended == len(many) || b.behind.total > 1000 {
+			t.Errorf("the other owner's has %d (%v), and of these %d have ended; %d are left", len(small.list), small.err, ended, b.behind.total)
+		}
+		if _, err := small.Take(); err != nil || b.behind.total > 999 {
+			t.Errorf("%v, and %d are left", err, b.behind.total)
+		}
+		cancel()
+		synctest.Wait()
+		if b.behind.total != 0 || len(b.behind.owners) != 0 {
+			t.Errorf("%d are left, of %v", b.behind.total, b.behind.owners)
+		}
+	})
 }
 
 func TestSubscriptionEnds(t *testing.T) {

@@ -3,7 +3,6 @@ package bus
 import (
 	"context"
 	"errors"
-	"sync"
 )
 
 var (
@@ -16,17 +15,20 @@ var (
 // Queue is what a follower has not taken yet. Nothing is left out before its end.
 type Queue struct {
 	ready chan struct{}
-
-	mu   sync.Mutex
-	list [][]byte
-	err  error
+	// of counts the messages with those of the other queues, and guards what follows.
+	of    *backlog
+	owner int64
+	list  [][]byte
+	err   error
 }
 
 // Follow gives the messages of topics, all of them and in their order, until ctx ends or the bus is closed. A follower that falls behind by more than 4,096
-// messages gets these, and then ErrBehind. Messages are shared as those of Subscribe.
-func (b *Bus) Follow(ctx context.Context, topics ...string) *Queue {
-	q := &Queue{ready: make(chan struct{}, 1)}
+// messages gets these, and then ErrBehind. Where more than 2,097,152 wait for all followers of the process, it is ErrBehind at once for who is furthest behind, among those of the owner for whom
+// most wait: the others' are as they were. Messages are shared as those of Subscribe.
+func (b *Bus) Follow(ctx context.Context, owner int64, topics ...string) *Queue {
+	q := &Queue{ready: make(chan struct{}, 1), of: &b.behind, owner: owner}
 	b.join(ctx, q, topics)
+	context.AfterFunc(ctx, q.leave)
 	return q
 }
 
@@ -40,8 +42,8 @@ func (q *Queue) Ready() <-chan struct{} {
 
 // Take takes the oldest message, or why there are no more. Ready has to have told first.
 func (q *Queue) Take() ([]byte, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.of.mu.Lock()
+	defer q.of.mu.Unlock()
 	defer q.tell()
 	if len(q.list) == 0 {
 		return nil, q.err
@@ -51,6 +53,7 @@ func (q *Queue) Take() ([]byte, error) {
 	if q.list = q.list[1:]; len(q.list) == 0 {
 		q.list = nil
 	}
+	q.of.less(q, 1)
 	return message, nil
 }
 
@@ -66,23 +69,39 @@ func (q *Queue) tell() {
 }
 
 func (q *Queue) offer(payload []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.of.mu.Lock()
+	defer q.of.mu.Unlock()
 	switch {
 	case q.err != nil:
 	case len(q.list) == queued:
 		q.err = ErrBehind
 	default:
 		q.list = append(q.list, payload)
+		q.of.more(q)
 	}
 	q.tell()
 }
 
 func (q *Queue) end() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.of.mu.Lock()
+	defer q.of.mu.Unlock()
 	if q.err == nil {
 		q.err = ErrClosed
 	}
+	q.tell()
+}
+
+// leave lets go of what nobody takes any more.
+func (q *Queue) leave() {
+	q.of.mu.Lock()
+	defer q.of.mu.Unlock()
+	q.drop(ErrClosed)
+}
+
+// drop ends a queue without what is in it.
+func (q *Queue) drop(why error) {
+	n := len(q.list)
+	q.list, q.err = nil, why
+	q.of.less(q, n)
 	q.tell()
 }
