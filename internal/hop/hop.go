@@ -98,7 +98,7 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return web.PacedConn{Conn: conn}, nil
+	return web.PaceTo(conn), nil
 }
 
 // self is how the others call this cell.

@@ -100,7 +100,7 @@ func (e *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if e.status == 0 {
 		e.status = http.StatusSwitchingProtocols
 	}
-	return PacedConn{Conn: conn}, buf, nil
+	return PacedConn{conn, streamPatience}, buf, nil
 }
 
 // Unwrap lets http.ResponseController reach the deadlines of the connection.

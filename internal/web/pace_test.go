@@ -1,12 +1,16 @@
 package web
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"canopy/internal/devstack/devtest"
 )
 
 // pacedWriter notes the deadlines that are put on the connection.
@@ -32,6 +36,11 @@ func TestEachPieceHasADeadline(t *testing.T) {
 			_, _ = w.Write([]byte("short"))
 			_, _ = w.Write([]byte(strings.Repeat("x", 10*slowest)))
 		}, []time.Duration{patience, patience + 10*time.Second}},
+		"a stream": {func(w http.ResponseWriter) {
+			e := OpenEvents(w)
+			defer e.Close()
+			e.Send("next", strings.Repeat("x", 10*slowest))
+		}, []time.Duration{streamPatience, streamPatience, streamPatience + 10*time.Second, streamPatience}},
 		"a flush": {func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, []time.Duration{patience}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +70,39 @@ func (c *deafConn) Write(p []byte) (int, error)        { return len(p), nil }
 
 func TestHijackedConnectionsAreTimedToo(t *testing.T) {
 	c := &deafConn{}
-	if _, err := (PacedConn{Conn: c}).Write(make([]byte, 2*slowest)); err != nil || c.until < patience-10*time.Second || c.until > patience+3*time.Second {
-		t.Errorf("%v %v", err, c.until)
+	for conn, want := range map[PacedConn]time.Duration{PaceTo(c): patience, {c, streamPatience}: streamPatience} {
+		if _, err := conn.Write(make([]byte, 2*slowest)); err != nil || c.until < want-10*time.Second || c.until > want+3*time.Second {
+			t.Errorf("%v %v", err, c.until)
+		}
+	}
+}
+
+// TestLittleIsHeldForSlowReaders: whoever passes on what it is sent to somebody slow holds little of it, so that it takes something again soon.
+func TestLittleIsHeldForSlowReaders(t *testing.T) {
+	ln := devtest.Must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	defer func() { _ = ln.Close() }()
+	reader := PaceTo(devtest.Must[net.Conn](t)(net.Dial("tcp", ln.Addr().String())))
+	defer func() { _ = reader.Close() }()
+	writer := devtest.Must[net.Conn](t)(ln.Accept())
+	defer func() { _ = writer.Close() }()
+	withSendBuffer(t.Context(), writer)
+	piece := make([]byte, 12<<10)
+	write := func(within time.Duration) (all int) {
+		devtest.Check(t, writer.SetWriteDeadline(time.Now().Add(within)))
+		for {
+			n, err := writer.Write(piece)
+			all += n
+			if err != nil {
+				return all
+			}
+		}
+	}
+	var reading sync.WaitGroup
+	devtest.Check(t, reader.SetReadDeadline(time.Now().Add(400*time.Millisecond))) // it is quick, by which buffers of the kernel's own grow, and then takes nothing
+	reading.Go(func() { _, _ = io.Copy(io.Discard, reader.Conn) })
+	write(300 * time.Millisecond)
+	reading.Wait()
+	if n := write(time.Second); n > 1<<20 {
+		t.Errorf("%d bytes are held", n)
 	}
 }
