@@ -15,6 +15,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"canopy/internal/problem"
 )
 
 func TestNulled(t *testing.T) {
@@ -159,6 +161,34 @@ func TestSubscriptionsAreMerged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMoreCellsAreToldOf: what is listened to in some cells ends once another one can have something of it, and says which; not because one is there no more, or nobody knows.
+func TestMoreCellsAreToldOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		eu, us := problem.Place{Region: "eu", Address: "http://eu"}, problem.Place{Region: "us", Address: "http://us"}
+		answers := [][]problem.Place{{{Region: "eu", Address: "http://elsewhere"}}, {}, nil, {eu, us}}
+		begun, looks := time.Now(), 0
+		events := changed([]problem.Place{eu}, func(context.Context) ([]problem.Place, error) {
+			if looks++; answers[looks-1] == nil {
+				return nil, errors.New("the database is away")
+			}
+			return answers[looks-1], nil
+		})
+		said := events(ctx)
+		if took := time.Since(begun); took != 4*lookAgain || len(said.Errors) != 1 || said.Errors[0].Extensions["code"] != "UNAVAILABLE" || said.Errors[0].Extensions["region"] != "us" {
+			t.Errorf("after %v: %v", took, said.Errors)
+		}
+		if events(ctx) != nil {
+			t.Error("it goes on")
+		}
+		cancel()
+		if changed(nil, nil)(ctx) != nil {
+			t.Error("it tells nobody something")
+		}
+	})
 }
 
 // TestSilentCellsAreNotHeard: a cell that says nothing for long, not even that it is there, is away; one that is there, and has nothing to tell, is not.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,14 +58,13 @@ func (h hops) InterceptOperation(ctx context.Context, next graphql.OperationHand
 	return events
 }
 
-// spread listens to the audit log in the other cells, too, that can have something of what the caller hears, as they are known when it begins.
+// spread listens to the audit log in the other cells, too, that can have something of what the caller hears, for as long as these are all.
 func (h hops) spread(ctx context.Context, oc *graphql.OperationContext, here graphql.ResponseHandler) (graphql.ResponseHandler, error) {
 	places, err := h.resolver.OthersWithEvents(ctx)
-	if err != nil || len(places) == 0 {
+	if err != nil {
 		return here, err
 	}
-	sources := make([]graphql.ResponseHandler, len(places)+1)
-	sources[len(places)] = here
+	sources := make([]graphql.ResponseHandler, len(places), len(places)+2)
 	var all errgroup.Group
 	for i, place := range places {
 		place.OfRows = true // it tells what it has itself
@@ -78,7 +78,37 @@ func (h hops) spread(ctx context.Context, oc *graphql.OperationContext, here gra
 	if err := all.Wait(); err != nil {
 		return nil, err
 	}
-	return merged(sources), nil
+	return merged(append(sources, here, changed(places, h.resolver.OthersWithEvents))), nil
+}
+
+// lookAgain is how often it is looked whether other cells than those that are listened to can have something of it.
+const lookAgain = 10 * time.Second
+
+// changed ends what is listened to when others can have something of it than are known.
+func changed(known []problem.Place, look func(context.Context) ([]problem.Place, error)) graphql.ResponseHandler {
+	over := false
+	return func(ctx context.Context) *graphql.Response {
+		for !over {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(lookAgain):
+			}
+			now, err := look(ctx)
+			at := slices.IndexFunc(now, func(p problem.Place) bool {
+				return !slices.ContainsFunc(known, func(k problem.Place) bool { return k.Region == p.Region })
+			})
+			if err != nil || at < 0 { // what is away or out of reach ends by itself, and who has gone has nothing to tell
+				continue
+			}
+			over = true
+			return &graphql.Response{Errors: gqlerror.List{face(ctx, &problem.Error{
+				Code: problem.Unavailable, Region: now[at].Region, RetryAfter: time.Second,
+				Detail: "another cell has something of what is listened to, from now on: subscribe again, and look at what has changed meanwhile",
+			})}}
+		}
+		return nil
+	}
 }
 
 // word is what a source of events tells next; nothing where it ends.

@@ -392,6 +392,24 @@ func TestOneDoorHearsAllCells(t *testing.T) {
 		}
 		return whole
 	})
+	// A cell comes that has something of what those hear who hear all.
+	home.SQL(`INSERT INTO cells (region_id, address) SELECT id, 'http://127.0.0.1:1' FROM regions WHERE code = 'uk-south'`)
+	home.SQL(`UPDATE customers SET region_id = (SELECT id FROM regions WHERE code = 'uk-south') WHERE name = 'Dune Retail'`)
+	ends := func(events <-chan string) bool {
+		select {
+		case event, open := <-events:
+			return open && strings.Contains(event, `"UNAVAILABLE"`) && strings.Contains(event, `"uk-south"`)
+		default:
+			return false
+		}
+	}
+	for listener, events := range heard {
+		if strings.HasPrefix(listener, "all") {
+			devtest.Eventually(t, listener+" is told of another cell", func() bool { return ends(events) })
+		} else if ends(events) {
+			t.Errorf("%s is told of another cell", listener)
+		}
+	}
 	home.SQL(`UPDATE cells SET address = 'http://127.0.0.1:1'`)
 	select {
 	case event := <-home.Stream(t, query, home.Root()):
