@@ -205,7 +205,8 @@ func TestChunksOfAFailureGoByParts(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(*reprocessed, *db.DocumentWork) error{
 		"failed": func(r *reprocessed, w *db.DocumentWork) error {
-			return r.store.FailDocument(r.Context(), w, "It is broken.")
+			_, err := r.store.FailDocument(r.Context(), w, "It is broken.", []byte("[]"))
+			return err
 		},
 		"read": func(r *reprocessed, w *db.DocumentWork) error { return r.store.ReadBy(r.Context(), w, 5) },
 	} {

@@ -30,6 +30,8 @@ type DocumentWork struct {
 	Faults   int `db:"faults"`
 	// Reader is the version of what made the chunks that are stored already; 0 before the first.
 	Reader int `db:"reader"`
+	// Packed tells of the revision that the document had when it was ready the last time, as keptAnew does; 0 where it never was.
+	Packed int64 `db:"packed"`
 	// Traceparent leads to what the document comes from; nil where that was not told.
 	Traceparent *string `db:"traceparent"`
 }
@@ -56,7 +58,7 @@ var (
 			started_at = COALESCE(d.started_at, now())
 		FROM contexts x WHERE x.id = d.context_id AND d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status IN ('pending', 'processing')") + `
 			AND x.removed_at IS NULL AND ` + unindexed("NOT "+inactive(lineageOfAccount("x.account_id"))) + `
-		RETURNING ` + documentColumns + `, x.account_id, CASE WHEN ` + measuresAnew("x.id", "d.id") + ` THEN 0 ELSE x.dimensions END AS dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults, d.reader, d.traceparent`)
+		RETURNING ` + documentColumns + `, x.account_id, CASE WHEN ` + measuresAnew("x.id", "d.id") + ` THEN 0 ELSE x.dimensions END AS dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults, d.reader, d.packed, d.traceparent`)
 	qRenewDocument = prepare(`
 		UPDATE documents SET next_attempt_at = now() + $3 * interval '1 second', progress = GREATEST(progress, $4)
 		WHERE ` + heldDocument)
@@ -68,11 +70,11 @@ var (
 	qDocumentBacklog = backlog("documents", "next_attempt_at", `status IN ('pending', 'processing')`)
 	qReadBy          = prepare(`
 		WITH ` + dropOthers("0") + `,
-		read AS (UPDATE documents d SET reader = $3 FROM part p WHERE d.id = p.id AND NOT p.more)
+		read AS (UPDATE documents d SET reader = $3, packed = CASE WHEN abs(d.packed) = d.revision THEN 0 ELSE d.packed END FROM part p WHERE d.id = p.id AND NOT p.more)
 		SELECT more FROM part`)
 	qDropOthers   = prepare(`WITH ` + dropOthers("$3") + ` SELECT more FROM part`)
 	qFailDocument = prepare(`
-		UPDATE documents SET status = 'failed', error = $3, chunks = 0, warnings = '[]', completed_at = now()
+		UPDATE documents SET status = 'failed', error = $3, chunks = CASE WHEN packed = 0 THEN 0 ELSE chunks END, warnings = '[]', completed_at = now()
 		WHERE ` + heldDocument)
 	qDocumentLate = prepare(`
 		UPDATE documents SET status = 'pending', handed_out = false, next_attempt_at = now() + $3 * interval '1 second', error = $4, faults = faults + $5
@@ -99,14 +101,18 @@ var (
 		ON CONFLICT DO NOTHING`)
 )
 
-// dropOthers takes away some of what document $1 has beside the chunks before a position of its revision, as long as the worker of attempt $2 has it;
-// more tells that there may be more. Nobody finds anything of a document that is being processed, so it may go by parts.
+// dropOthers takes away some of what document $1 has beside its kept revision and the chunks before a position of the one at work, as long as the worker of
+// attempt $2 has it; more tells that there may be more. Nobody finds anything of a document that is being processed, so it may go by parts.
 func dropOthers(from string) string {
 	beside := func(row, table, position string, most int) string {
-		return `(SELECT ` + row + ` AS row FROM ` + table + ` WHERE document_id = h.id AND revision < h.revision
-			UNION ALL SELECT ` + row + ` FROM ` + table + ` WHERE document_id = h.id AND revision = h.revision AND ` + position + ` >= ` + from + ` LIMIT ` + strconv.Itoa(most) + `)`
+		of := func(revisions string) string {
+			return `SELECT ` + row + ` AS row FROM ` + table + ` WHERE document_id = h.id AND ` + revisions
+		}
+		return `(` + of("revision < abs(h.packed)") + `
+			UNION ALL ` + of("revision > abs(h.packed) AND revision < h.revision") + `
+			UNION ALL ` + of("revision = h.revision AND "+position+" >= "+from) + ` LIMIT ` + strconv.Itoa(most) + `)`
 	}
-	return `held AS MATERIALIZED (SELECT id, revision FROM documents WHERE ` + heldDocument + ` FOR NO KEY UPDATE),
+	return `held AS MATERIALIZED (SELECT id, revision, packed, chunks FROM documents WHERE ` + heldDocument + ` FOR NO KEY UPDATE),
 		blocks AS (DELETE FROM vector_blocks WHERE ctid = ANY (ARRAY(SELECT o.row FROM held h CROSS JOIN LATERAL ` + beside("ctid", "vector_blocks", "first", eraseBlocks) + ` o)) RETURNING 1),
 		gone AS (DELETE FROM chunks WHERE id = ANY (ARRAY(SELECT o.row FROM held h CROSS JOIN LATERAL ` + beside("id", "chunks", "position", eraseChunks) + ` o)) RETURNING 1),
 		part AS (SELECT h.id, (SELECT count(*) FROM blocks) = ` + strconv.Itoa(eraseBlocks) + ` OR (SELECT count(*) FROM gone) = ` + strconv.Itoa(eraseChunks) + ` AS more FROM held h)`
@@ -172,6 +178,11 @@ func (s *Store) ChunkPositions(ctx context.Context, w *DocumentWork, each func(i
 // FinishDocument makes a document ready, with its revision's chunks and no others. dimensions is the
 // length of its dense vectors, 0 without any. ErrNoRows says that the work was lost.
 func (s *Store) FinishDocument(ctx context.Context, w *DocumentWork, chunks, dimensions int, warnings json.RawMessage) error {
+	if w.Packed != 0 {
+		if err := s.keepNow(ctx, w, chunks, warnings); err != nil {
+			return err
+		}
+	}
 	if err := s.byParts(ctx, qDropOthers, w.ID, w.Attempts, chunks); err != nil {
 		return err
 	}
@@ -182,14 +193,6 @@ func (s *Store) FinishDocument(ctx context.Context, w *DocumentWork, chunks, dim
 		}
 		return tx.must(ctx, qFinishDocument, w.ID, w.Attempts, chunks, string(warnings))
 	})
-}
-
-// FailDocument ends a document, which loses its chunks, with a sentence for a person; ErrNoRows says that the work was lost.
-func (s *Store) FailDocument(ctx context.Context, w *DocumentWork, sentence string) error {
-	if err := s.byParts(ctx, qDropOthers, w.ID, w.Attempts, 0); err != nil {
-		return err
-	}
-	return s.must(ctx, qFailDocument, w.ID, w.Attempts, sentence)
 }
 
 // DocumentLate puts a document off until after the wait. fault says that something was wrong, which

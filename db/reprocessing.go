@@ -47,7 +47,7 @@ func (r *ContextReprocessing) Progress() float64 {
 }
 
 // begunAnew is what changes in a document d of a context x whose turn has come. Whoever works on it can't write to it any more.
-const begunAnew = `status = 'pending', progress = 0, error = '', revision = d.revision + 1, faults = 0, attempts = d.attempts + 1,
+const begunAnew = keptAnew + `, status = 'pending', progress = 0, error = '', revision = d.revision + 1, faults = 0, attempts = d.attempts + 1,
 			model = x.embedding_model, chunk_size = x.chunk_size, overlap = x.overlap,
 			next_attempt_at = now(), started_at = NULL, completed_at = NULL`
 

@@ -284,11 +284,22 @@ func (p *processing) late(ctx context.Context, wait time.Duration, words, senten
 	return errors.Join(missed(words), p.store.DocumentLate(ctx, p.work, wait, fault, sentence))
 }
 
+// fail ends the document's work without a revision: where there is one of before that can be found, the document goes on with that.
 func (p *processing) fail(ctx context.Context, sentence string) error {
-	p.metrics.count(ofDocuments, documentFailed)
-	err := p.store.FailDocument(ctx, p.work, sentence)
+	w := p.work
+	warnings, err := warningsOfStay(w.Warnings, sentence)
+	if err != nil {
+		return err
+	}
+	stays, err := p.store.FailDocument(ctx, w, sentence, warnings)
 	if errors.Is(err, db.ErrNoRows) {
 		err = nil
 	}
-	return errors.Join(missed("The document failed: its row tells why."), err)
+	if !stays || err != nil {
+		p.metrics.count(ofDocuments, documentFailed)
+		return errors.Join(missed("The document failed: its row tells why."), err)
+	}
+	p.metrics.count(ofDocuments, documentKept)
+	p.log.WarnContext(ctx, "a document could not be processed anew: it is found as it was before", "document", w.ID, "reason", sentence)
+	return missed("The document is as it was before: its warnings tell why.")
 }

@@ -31,6 +31,7 @@ const (
 const (
 	mailSent, mailLate, mailFailed              = "sent", "late", "failed"
 	documentReady, documentLate, documentFailed = "ready", "late", "failed"
+	documentKept                                = "kept"
 	runFinished, runReleased, runFailed         = "finished", "released", "failed"
 )
 
@@ -50,7 +51,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		}),
 		outcomes: map[work]*prometheus.CounterVec{
 			ofMails:     outcomes("canopy_mails_total", "Attempts on mails, by what came of them.", mailSent, mailLate, mailFailed),
-			ofDocuments: outcomes("canopy_documents_total", "Attempts on documents, by what came of them.", documentReady, documentLate, documentFailed),
+			ofDocuments: outcomes("canopy_documents_total", "Attempts on documents, by what came of them.", documentReady, documentLate, documentFailed, documentKept),
 			ofRuns:      outcomes("canopy_runs_total", "Runs that were taken up, by what came of them.", runFinished, runReleased, runFailed),
 		},
 	}

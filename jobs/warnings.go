@@ -3,6 +3,7 @@ package jobs
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"canopy/db"
 	"canopy/internal/extract"
@@ -44,8 +45,20 @@ func warningsOf(d *extract.Document) (json.RawMessage, error) {
 	return json.Marshal(list)
 }
 
-// noText is the code of pages without text.
-const noText = "no_text"
+// The codes of warnings: of pages without text, and of a document that is what it was before it was to be processed anew.
+const noText, notReprocessed = "no_text", "not_reprocessed"
+
+// warningsOfStay are those of a document that stays what it was: those that it had, and why it could not be processed anew.
+func warningsOfStay(before json.RawMessage, sentence string) (json.RawMessage, error) {
+	var list []db.DocumentWarning
+	if err := json.Unmarshal(before, &list); err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(w db.DocumentWarning) bool { return w.Code == notReprocessed })
+	return json.Marshal(append(list, db.DocumentWarning{
+		Code: notReprocessed, Message: "The document could not be processed anew, and is found as it was before. " + sentence,
+	}))
+}
 
 func withoutText(first, last int) db.DocumentWarning {
 	w := db.DocumentWarning{Code: noText, Message: fmt.Sprintf("pages %d-%d have no text", first, last), Page: &first}

@@ -34,7 +34,7 @@ type trainingDocument struct {
 	ContentHash  string     `json:"contentHash" doc:"SHA-256 of the file, hexadecimal"`
 	Size         int64      `json:"size" doc:"Bytes"`
 	Attributes   attributes `json:"attributes" doc:"What is said of it: strings, numbers and booleans"`
-	Chunks       int        `json:"chunks" doc:"The number of chunks of a ready document"`
+	Chunks       int        `json:"chunks" doc:"The number of chunks of a ready document; of another those that it has of before"`
 	Created      time.Time  `json:"created"`
 	CreatedBy    *int64     `json:"createdBy" doc:"The user who uploaded it; null when that user is gone"`
 	Started      *time.Time `json:"started" doc:"When its processing began; null before"`
@@ -47,7 +47,7 @@ type trainingDocument struct {
 
 // documentWarning tells what a ready document lacks.
 type documentWarning struct {
-	Code    string `json:"code" doc:"no_text where pages have no text"`
+	Code    string `json:"code" doc:"no_text where pages have no text; not_reprocessed where the document could not be processed anew, and is found as it was before"`
 	Message string `json:"message" doc:"A sentence for a person"`
 	Page    *int   `json:"page" doc:"The first page that it is about; null where it is about none"`
 }

@@ -1991,9 +1991,9 @@ type Document implements Node {
   progress: Float!
   "What went wrong, for a person; null when nothing did."
   error: String
-  "What a ready document lacks, such as text on some of its pages; at most 21."
+  "What a ready document lacks, such as text on some of its pages; at most 22."
   warnings: [DocumentWarning!]!
-  "Chunks of a ready document."
+  "Chunks of a ready document; of another those that it has of before."
   chunkCount: Int!
   "When it was uploaded."
   created: DateTime! @deprecated(reason: "Use ` + "`" + `createdAt` + "`" + `.")
@@ -2157,7 +2157,7 @@ enum SearchMode {
 
 "What a ready document lacks."
 type DocumentWarning {
-  "What it is about: ` + "`" + `no_text` + "`" + `, where pages have no text."
+  "What it is about: ` + "`" + `no_text` + "`" + `, where pages have no text; ` + "`" + `not_reprocessed` + "`" + `, where the document could not be processed anew, and is found as it was before."
   code: String!
   "A sentence for a person."
   message: String!

@@ -277,6 +277,16 @@ func readDense(block []byte, document int64, chunks []int64, dimensions int) (p 
 	return p, r.rest, nil
 }
 
+// DenseDimensions tells by the beginning of a dense block, of 12 bytes or more, what dimensions its vectors have; 0 where it is none.
+func DenseDimensions(beginning []byte) int {
+	if len(beginning) == 0 || beginning[0] != denseMark {
+		return 0
+	}
+	r := &blockReader{rest: beginning[1:]}
+	r.number(math.MaxInt32)
+	return r.number(math.MaxInt32)
+}
+
 // EachDense gives the vectors of a dense block, of length 1, with the ids of their chunks. A vector is valid until the next one only. The error
 // is ErrDimensions, ErrBlock, or that of each.
 func EachDense(block []byte, chunks []int64, dimensions int, each func(chunk int64, v []float32) error) error {

@@ -1736,9 +1736,9 @@ type Document struct {
 	Progress float64 `json:"progress,omitzero"`
 	// What went wrong, for a person; null when nothing did.
 	Error *string `json:"error,omitzero"`
-	// What a ready document lacks, such as text on some of its pages; at most 21.
+	// What a ready document lacks, such as text on some of its pages; at most 22.
 	Warnings []*DocumentWarning `json:"warnings,omitzero"`
-	// Chunks of a ready document.
+	// Chunks of a ready document; of another those that it has of before.
 	ChunkCount int `json:"chunkCount,omitzero"`
 	// When it was uploaded.
 	//
@@ -1859,7 +1859,7 @@ const (
 
 // DocumentWarning: What a ready document lacks.
 type DocumentWarning struct {
-	// What it is about: `no_text`, where pages have no text.
+	// What it is about: `no_text`, where pages have no text; `not_reprocessed`, where the document could not be processed anew, and is found as it was before.
 	Code string `json:"code,omitzero"`
 	// A sentence for a person.
 	Message string `json:"message,omitzero"`

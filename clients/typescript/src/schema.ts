@@ -1703,9 +1703,9 @@ export interface Document {
   progress: number;
   /** What went wrong, for a person; null when nothing did. */
   error: string | null;
-  /** What a ready document lacks, such as text on some of its pages; at most 21. */
+  /** What a ready document lacks, such as text on some of its pages; at most 22. */
   warnings: Array<DocumentWarning>;
-  /** Chunks of a ready document. */
+  /** Chunks of a ready document; of another those that it has of before. */
   chunkCount: number;
   /**
    * When it was uploaded.
@@ -1823,7 +1823,7 @@ export type DocumentStatus =
 
 /** What a ready document lacks. */
 export interface DocumentWarning {
-  /** What it is about: `no_text`, where pages have no text. */
+  /** What it is about: `no_text`, where pages have no text; `not_reprocessed`, where the document could not be processed anew, and is found as it was before. */
   code: string;
   /** A sentence for a person. */
   message: string;

@@ -165,13 +165,23 @@ function Beside({ document }: { document: Whole }) {
         size="xs" aria-label={text.contexts.besideText} value={beside} data={besides.map((value) => ({ value, label: text.contexts[value] }))}
         onChange={(value) => navigate({ to: ".", search: { ...search, beside: besides.find((one) => one === value) }, replace: true })}
       />
-      {document.warnings.length > 0 && (
-        <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />} title={text.contexts.notWhole}>
-          {document.warnings.map(({ message }) => <Text key={message} size="sm">{message}</Text>)}
-        </Alert>
-      )}
+      <Warning title={text.contexts.notWhole} of={document.warnings.filter(({ code }) => code !== stays)} />
+      <Warning title={text.contexts.notReadAnew} hint={text.contexts.notReadAnewHint} of={document.warnings.filter(({ code }) => code === stays)} />
       {beside === "file" ? <Original document={document} page={search.page} /> : <About document={document} />}
     </aside>
+  );
+}
+
+/** The code of the warning that a document is what it was before, as it could not be read again. */
+const stays = "not_reprocessed";
+
+function Warning({ title, hint, of }: { title: string; hint?: string; of: Whole["warnings"] }) {
+  if (of.length === 0) return null;
+  return (
+    <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />} title={title}>
+      {hint && <Text size="sm">{hint}</Text>}
+      {of.map(({ message }) => <Text key={message} size="sm">{message}</Text>)}
+    </Alert>
   );
 }
 

@@ -166,6 +166,8 @@ export const contexts: Text["contexts"] = {
   notShown: (format) => `Browser zeigen kein ${format}`,
   notShownHint: "Laden Sie die Datei herunter, um sie zu sehen, wie sie gemacht wurde. Was von ihr gelesen wurde, steht daneben.",
   notWhole: "Nicht alles wurde gelesen",
+  notReadAnew: "Es ließ sich nicht neu lesen",
+  notReadAnewHint: "Gefunden wird es, wie es vorher war.",
   original: "Datei herunterladen",
   readAgain: "Neu lesen",
   remove: "Löschen",

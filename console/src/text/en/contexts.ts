@@ -165,6 +165,8 @@ export const contexts = {
   notShown: (format: string) => `Browsers don’t show ${format}`,
   notShownHint: "Download the file to see it as it was made. What was read of it stands beside.",
   notWhole: "Not all of it was read",
+  notReadAnew: "It could not be read again",
+  notReadAnewHint: "It is found as it was before.",
   original: "Download the file",
   readAgain: "Read again",
   remove: "Delete",

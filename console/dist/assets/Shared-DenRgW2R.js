@@ -1,1 +1,0 @@
-import{t as e}from"./react-BNCMh3YF.js";import{i as t}from"./text-eDW6Xw5g.js";import{t as n}from"./Badge-ISXAAGaX.js";var r=e();function i({state:e}){let{text:i}=t();return(0,r.jsx)(n,{variant:`light`,flex:`none`,color:e===1?`canopy`:`gray`,children:e===1?i.contexts.shared:i.contexts.private})}export{i as t};

@@ -1,0 +1,1 @@
+import{t as e}from"./react-BNCMh3YF.js";import{i as t}from"./text-CCoWELrg.js";import{t as n}from"./Badge-A3fCjEbv.js";var r=e();function i({state:e}){let{text:i}=t();return(0,r.jsx)(n,{variant:`light`,flex:`none`,color:e===1?`canopy`:`gray`,children:e===1?i.contexts.shared:i.contexts.private})}export{i as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./Badge-ISXAAGaX.js";import{i as t}from"./text-eDW6Xw5g.js";import{t as n}from"./react-BNCMh3YF.js";var r=n(),i={ACTIVE:`canopy`,SUSPENDED:`yellow`,DELETED:`red`};function a({status:n,always:a=!1}){let{text:o}=t();return n===`ACTIVE`&&!a?null:(0,r.jsx)(e,{variant:`light`,color:i[n],children:o.companies.statuses[n]})}export{a as t};

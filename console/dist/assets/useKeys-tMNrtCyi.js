@@ -1,1 +1,0 @@
-import{n as e}from"./pages-BMqLF_kZ.js";import{i as t}from"./keys.gql-BqrgJ-14.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-CumsR0pf.js";import{c as t}from"./webhooks.gql-KBDnwCFA.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};
