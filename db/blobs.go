@@ -46,6 +46,14 @@ func (s *Store) BeginBlob(ctx context.Context, key string) error {
 // KeepBlob tells that something of the database has a blob from this transaction on, or that there is none; ErrNoRows where it was deleted meanwhile.
 func (s *Store) KeepBlob(ctx context.Context, key string) error { return s.must(ctx, qKeepBlob, key) }
 
+var qNewestOriginal = prepare(`SELECT ` + blobOf + ` FROM documents d ORDER BY d.id DESC LIMIT 1`)
+
+// NewestOriginal is the key of the original of the newest document; ErrNoRows where there is none.
+func (s *Store) NewestOriginal(ctx context.Context) (key string, err error) {
+	err = s.get(ctx, &key, qNewestOriginal)
+	return key, err
+}
+
 // LeaseBlobs takes up to limit due deletions out of sight for the lease.
 func (s *Store) LeaseBlobs(ctx context.Context, limit int, lease time.Duration) (due []DueBlob, err error) {
 	err = s.list(ctx, &due, qLeaseBlobs, limit, lease.Seconds())

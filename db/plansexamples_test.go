@@ -96,15 +96,16 @@ var examples = map[query]example{
 	qSaveBilling: within(299, "x", "x", "x", "x", "x", "x", "x", "x", "US"),
 
 	// blobs.go
-	qLeaseBlobs:    few(20, 60),
-	qReleaseBlobs:  few("{50000000,50000001}"),
-	qClaimBlob:     few(50000000, 0, 60),
-	qBlobGone:      few(50000000),
-	qBeginBlob:     few("documents/z"),
-	qKeepBlob:      few("documents/z"),
-	qLoneOriginals: few("{documents/x,documents/y}", 10),
-	qLoneArchives:  few("{imports/x,imports/y}", 8),
-	qDropBlobs:     few("{documents/x,documents/y}"),
+	qNewestOriginal: few(),
+	qLeaseBlobs:     few(20, 60),
+	qReleaseBlobs:   few("{50000000,50000001}"),
+	qClaimBlob:      few(50000000, 0, 60),
+	qBlobGone:       few(50000000),
+	qBeginBlob:      few("documents/z"),
+	qKeepBlob:       few("documents/z"),
+	qLoneOriginals:  few("{documents/x,documents/y}", 10),
+	qLoneArchives:   few("{imports/x,imports/y}", 8),
+	qDropBlobs:      few("{documents/x,documents/y}"),
 
 	// contextqueries.go
 	qContextQuery:  few(299, 0, 299),

@@ -274,3 +274,23 @@ func TestDoctorTellsPeople(t *testing.T) {
 		t.Errorf("%d %s %s", code, out, fault)
 	}
 }
+
+// TestDoctorMissesOriginals: a folder that is empty, as one that is not mounted, is told where the database has documents.
+func TestDoctorMissesOriginals(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token := s.Assistant()
+	if a := s.Upload(token, s.NewContext(token, "Handbook"), "a.txt", []byte("bees make honey")); a.Status != 200 {
+		t.Fatalf("%s", a.Body)
+	}
+	settings := deployed(s)
+	_, found := examined(t, settings)
+	expect(t, found, "blob store", doctor.OK, "a folder")
+	if list := found["originals"]; list != nil {
+		t.Errorf("%+v", list)
+	}
+	settings["CANOPY_BLOB_URL"] = "file://" + t.TempDir()
+	_, found = examined(t, settings)
+	expect(t, found, "blob store", doctor.OK, "a folder")
+	expect(t, found, "originals", doctor.Warning, "not in the blob store")
+}

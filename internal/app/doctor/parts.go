@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"canopy/db"
 	"canopy/internal/blob"
 	"canopy/internal/mail"
 	"canopy/internal/secret"
@@ -49,7 +50,7 @@ func (v *Visit) blobs(ctx context.Context) {
 	}
 	store, err := blob.Open(ctx, v.cfg.BlobURL)
 	if err == nil {
-		err = errors.Join(tryBlobs(ctx, store), store.Close())
+		err = errors.Join(tryBlobs(ctx, store), v.originals(ctx, store), store.Close())
 	}
 	switch {
 	case err != nil:
@@ -59,6 +60,30 @@ func (v *Visit) blobs(ctx context.Context) {
 	default:
 		v.ok("blob store", "a bucket, read and written")
 	}
+}
+
+// originals looks for that of the newest document: a folder that is not mounted, or another bucket, has none.
+func (v *Visit) originals(ctx context.Context, store blob.Store) error {
+	if v.store == nil {
+		return nil
+	}
+	key, err := v.store.NewestOriginal(ctx)
+	if errors.Is(err, db.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r, err := store.Open(ctx, key)
+	if errors.Is(err, blob.ErrNotFound) {
+		v.found("originals", Warning, "see that CANOPY_BLOB_URL leads to where the files of documents are, and that it is mounted",
+			"the newest document's is not in the blob store: what there is of documents is found, and none of those can be processed anew")
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading: %w", err)
+	}
+	return r.Close()
 }
 
 func tryBlobs(ctx context.Context, store blob.Store) (err error) {
