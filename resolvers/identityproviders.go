@@ -44,7 +44,7 @@ func (c *caller) mayAdmit(ctx context.Context, s *db.Store) error {
 // in tenant management. Who gives a secret of the same registration takes nothing away, and vouches for it.
 func (c *caller) admits(before, next *db.IdentityProvider, secret bool) {
 	rights := c.Grants[access.Tenant].Features
-	switch same := before.Issuer == next.Issuer && before.ClientID == next.ClientID; {
+	switch same := sameRegistration(before, next); {
 	case same && !secret:
 		return
 	case same:
@@ -226,8 +226,8 @@ func (v *check) clientSecret(s string) {
 	v.line("clientSecret", s, maxText)
 }
 
-// mayDefault tells whether the role that new people of a provider get may be given by the caller: one of the system's or the company's
-// own, no owner's, and within the caller's own rights.
+// mayDefault tells whether the role that new people of a provider get may be given by the caller, and by the provider: one of the system's or the
+// company's own, no owner's, and within the rights of both.
 func mayDefault(ctx context.Context, tx *db.Store, c *caller, p *db.IdentityProvider) error {
 	if p.DefaultRoleID == nil {
 		return nil
@@ -245,7 +245,34 @@ func mayDefault(ctx context.Context, tx *db.Store, c *caller, p *db.IdentityProv
 	if err := v.err(); err != nil {
 		return err
 	}
-	return c.mayGive(access.ParseFeatures(role.Features))
+	rights := access.ParseFeatures(role.Features)
+	if err := c.mayGive(rights); err != nil {
+		return err
+	}
+	if beyond := rights &^ p.Rights(); beyond != 0 {
+		v.fault("defaultRoleId", "has the right %s, which sessions from the provider do not have (features): vouch for it by giving clientSecret, too", beyond.Names()[0])
+	}
+	return v.err()
+}
+
+// mayLead tells whether the caller may lead a provider elsewhere, or to further domains, with the role that it gives new people: whoever they are
+// from then on is the caller's doing.
+func mayLead(ctx context.Context, tx *db.Store, c *caller, p *db.IdentityProvider) error {
+	err := mayDefault(ctx, tx, c, p)
+	if denied := problem.From(err); err != nil && denied.Reason == beyondOwnRights {
+		err = problem.Denied("%s. The default role of the provider has it, and all who are new there get that: set defaultRoleId to another role, or to null, in the same update", denied.Detail).With(beyondOwnRights)
+	}
+	return err
+}
+
+// widens tells whether a provider is another one, or speaks for further domains: new people come by it who could not before.
+func widens(before, next *db.IdentityProvider) bool {
+	return !sameRegistration(before, next) || slices.ContainsFunc(next.Domains, func(d string) bool { return !slices.Contains(before.Domains, d) })
+}
+
+// sameRegistration tells whether a provider is asked where it was before, and as whom.
+func sameRegistration(before, next *db.IdentityProvider) bool {
+	return before.Issuer == next.Issuer && before.ClientID == next.ClientID
 }
 
 // endUnserved ends the sessions of a company and those below it that come from providers which don't serve them any more.
@@ -311,15 +338,17 @@ func (m Mutation) UpdateIdentityProvider(ctx context.Context, in UpdateIdentityP
 		if err := unchanged(row.Version, in.IfVersion); err != nil {
 			return what, err
 		}
+		ch.caller.admits(row, &next, sealed != nil)
 		if in.DefaultRoleID.given {
 			if next.DefaultRoleID, err = roleID(in.DefaultRoleID.to); err == nil {
 				err = mayDefault(ctx, ch.tx, ch.caller, &next)
 			}
+		} else if widens(row, &next) {
+			err = mayLead(ctx, ch.tx, ch.caller, &next)
 		}
 		if err != nil {
 			return what, err
 		}
-		ch.caller.admits(row, &next, sealed != nil)
 		if out.IdentityProvider, err = ch.updateProvider(ctx, customer, row, next, sealed, in.Domains != nil); err != nil {
 			return what, err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/audit"
 	"canopy/internal/problem"
 	"canopy/internal/sso"
@@ -121,12 +122,19 @@ func unlessSuspended(err error) error {
 	return err
 }
 
-// defaultAccount gives the account on which new people of a provider get their role, and holds it; nil where there is none.
+// defaultAccount gives the account on which new people of a provider get their role, and holds it; nil where there is none, or where the role has rights,
+// as it may have got since, that sessions from the provider do not have.
 func (ch *changes) defaultAccount(ctx context.Context, p *db.ProviderAtWork) (*db.Account, error) {
 	if p.DefaultRoleID == nil {
 		return nil, nil
 	}
 	account, err := ch.tx.AccountForRole(ctx, p.CustomerID, *p.DefaultRoleID)
+	if err == nil && p.Rights() != access.AllFeatures {
+		var role *db.Role
+		if role, err = ch.tx.RoleToGive(ctx, *p.DefaultRoleID); err == nil && access.ParseFeatures(role.Features)&^p.Rights() != 0 {
+			return nil, nil
+		}
+	}
 	if errors.Is(err, db.ErrNoRows) {
 		return nil, nil
 	}

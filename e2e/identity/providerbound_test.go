@@ -170,3 +170,68 @@ func TestAProviderTakesNobodyOverElsewhere(t *testing.T) {
 		}
 	})
 }
+
+// TestWhoLeadsAProviderGivesItsDefaultRole: the role that new people get was given by somebody with all rights. Who decides which people these are gives it anew.
+func TestWhoLeadsAProviderGivesItsDefaultRole(t *testing.T) {
+	t.Parallel()
+	p := newDeputized(t)
+	admin := p.RoleID(0, "tenant", "Admin")
+	desk := p.Must(http.StatusCreated, "POST", "/v1/roles", p.greta, map[string]any{
+		"applicationId": p.Number(`SELECT id FROM applications WHERE code = 'tenant'`), "name": "Desk", "features": p.few,
+	}).ID(t, "id")
+	at := fmt.Sprint("/v1/identity-providers/", p.id)
+	set := func(t *testing.T, token string, status int, in map[string]any) platform.Answer {
+		t.Helper()
+		return p.Must(status, "PUT", at, token, in)
+	}
+	set(t, p.greta, 200, map[string]any{"defaultRoleId": admin})
+	for name, in := range map[string]map[string]any{
+		"issuer": {"issuer": p.evil.URL}, "client": {"clientId": "another"}, "domain": {"domains": []string{"alpine.example", "corp.example", "mira.example"}},
+		"role": {"defaultRoleId": admin}, "all": {"issuer": p.evil.URL, "clientId": "another", "clientSecret": clientSecret, "defaultRoleId": admin},
+	} {
+		t.Run(name+" is refused", func(t *testing.T) {
+			p.beyond(t, "by REST", p.Do("PUT", at, p.mira, in))
+			given := map[string]any{"id": p.id}
+			for field, value := range in {
+				given[field] = value
+			}
+			a := p.Do("POST", "/graphql", p.mira, map[string]any{
+				"query": `mutation($in: UpdateIdentityProviderInput!) { updateIdentityProvider(input: $in) { identityProvider { id } } }`, "variables": map[string]any{"in": given},
+			})
+			if got := platform.Member(t, a.JSON(t), "errors.0.extensions"); platform.Member(t, got, "code") != "FORBIDDEN" || platform.Member(t, got, "reason") != "beyond_own_rights" {
+				t.Errorf("by GraphQL: %s", a.Body)
+			}
+		})
+	}
+	t.Run("what leads nowhere else is not", func(t *testing.T) {
+		set(t, p.mira, 200, map[string]any{"name": "Login", "required": false, "enabled": true, "clientSecret": clientSecret, "domains": []string{"alpine.example"}})
+	})
+	t.Run("with a role of one's own", func(t *testing.T) {
+		set(t, p.mira, 200, map[string]any{"issuer": p.evil.URL, "defaultRoleId": desk})
+		set(t, p.mira, 200, map[string]any{"clientId": "another"})
+		set(t, p.mira, 200, map[string]any{"clientId": "canopy", "defaultRoleId": nil})
+	})
+	t.Run("a bounded provider gives nothing beyond its bound", func(t *testing.T) {
+		if a := p.Do("PUT", at, p.greta, map[string]any{"defaultRoleId": admin}); a.Status != http.StatusBadRequest || platform.Member(t, a.JSON(t), "errors.0.location") != "body.defaultRoleId" {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+		p.Refused(t, "BAD_REQUEST", p.greta, fmt.Sprintf(`mutation { updateIdentityProvider(input: {id: %d, defaultRoleId: %d}) { identityProvider { id } } }`, p.id, admin), nil)
+		set(t, p.mira, 200, map[string]any{"defaultRoleId": desk})
+		enter := func(subject, email string) platform.Answer { return p.evil.enter(t, p.Platform, p.at(), subject, email) }
+		if token, _ := refreshed(t, p.Platform, enter("n1", "mira+1@alpine.example")); fmt.Sprint(p.rights(token)) != fmt.Sprint(p.few) {
+			t.Errorf("the role within the bound gives %v", p.rights(token))
+		}
+		// The role gets more.
+		p.Must(200, "PUT", fmt.Sprint("/v1/roles/", desk), p.greta, map[string]any{"features": append([]string{"audit.read"}, p.few...)})
+		if got := reason(t, enter("n2", "mira+2@alpine.example")); got != "sso_waiting" {
+			t.Error(got)
+		}
+		if n := p.Number(`SELECT count(*) FROM permissions WHERE user_id = $1`, p.UserID("mira+2@alpine.example")); n != 0 {
+			t.Errorf("%d permissions", n)
+		}
+		set(t, p.greta, 200, map[string]any{"clientSecret": clientSecret, "defaultRoleId": admin}) // she vouches for it
+		if token, _ := refreshed(t, p.Platform, enter("n3", "nora@alpine.example")); token == "" {
+			t.Error("nobody gets in")
+		}
+	})
+}

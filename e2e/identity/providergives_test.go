@@ -102,7 +102,8 @@ func TestAProviderGivesNoMoreThanItsMakerMay(t *testing.T) {
 		if got := fmt.Sprint(p.rights(whole)); got != all || features(p.id) != nil {
 			t.Errorf("what leads nowhere else takes away: %s, %v", got, features(p.id))
 		}
-		p.Must(200, "PUT", at, p.mira, map[string]any{"issuer": p.evil.URL})
+		p.beyond(t, "leading what gives more elsewhere", p.Do("PUT", at, p.mira, map[string]any{"issuer": p.evil.URL}))
+		p.Must(200, "PUT", at, p.mira, map[string]any{"issuer": p.evil.URL, "defaultRoleId": nil})
 		if works(p.Platform, whole) {
 			t.Error("the session from the issuer of before goes on")
 		}
