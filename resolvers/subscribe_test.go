@@ -90,7 +90,7 @@ func TestFollow(t *testing.T) {
 	})
 	t.Run("ends behind what it has not missed", func(t *testing.T) {
 		ctx, l, r := newListener(t, time.Hour)
-		heard := hearing{events: r.Bus.Follow(ctx, "t")}
+		heard := hearing{events: r.Bus.Follow(ctx, 0, "t")}
 		for range 5000 {
 			r.Bus.Publish(ctx, "t", []byte("5"))
 		}
