@@ -217,7 +217,9 @@ func TestWhoLeadsAProviderGivesItsDefaultRole(t *testing.T) {
 		}
 		p.Refused(t, "BAD_REQUEST", p.greta, fmt.Sprintf(`mutation { updateIdentityProvider(input: {id: %d, defaultRoleId: %d}) { identityProvider { id } } }`, p.id, admin), nil)
 		set(t, p.mira, 200, map[string]any{"defaultRoleId": desk})
-		enter := func(subject, email string) platform.Answer { return p.evil.enter(t, p.Platform, p.at(), subject, email) }
+		enter := func(subject, email string) platform.Answer {
+			return p.evil.enter(t, p.Platform, p.at(), subject, email)
+		}
 		if token, _ := refreshed(t, p.Platform, enter("n1", "mira+1@alpine.example")); fmt.Sprint(p.rights(token)) != fmt.Sprint(p.few) {
 			t.Errorf("the role within the bound gives %v", p.rights(token))
 		}
