@@ -86,6 +86,7 @@ var (
 	qProviderAtWork    = prepare(`
 		SELECT ` + providerColumns + `, p.client_secret, c.lineage, ` + inactive("c.lineage") + ` AS suspended
 		FROM identity_providers p` + joinByID("customers", "c", "p.customer_id") + ` WHERE p.id = $1`)
+	qHoldRegistration = prepare(`SELECT FROM identity_providers WHERE id = $1 AND issuer = $2 AND client_id = $3 FOR SHARE`)
 	// Of several that have the domain, the one that was made first.
 	qProviderOfDomain = prepare(`
 		SELECT p.id FROM (SELECT * FROM domain_claims WHERE domain = $1 OFFSET 0) d
@@ -192,6 +193,12 @@ func (s *Store) ProviderAtWork(ctx context.Context, id int64) (*ProviderAtWork, 
 	p := &ProviderAtWork{}
 	err := s.get(ctx, p, qProviderAtWork, id)
 	return p, err
+}
+
+// HoldRegistration holds a provider that is asked where it was when it was read, and as whom, so that it is led nowhere else until the transaction ends; ErrNoRows
+// where it has been.
+func (s *Store) HoldRegistration(ctx context.Context, p *ProviderAtWork) error {
+	return s.must(ctx, qHoldRegistration, p.ID, p.Issuer, p.ClientID)
 }
 
 // ProviderServes tells whether people may sign in at a provider to each of some companies.

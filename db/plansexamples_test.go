@@ -740,6 +740,7 @@ var examples = map[query]example{
 	qSetProviderSecret: few(299, "sealed"),
 	qDeleteProvider:    few(299),
 	qProviderAtWork:    few(299),
+	qHoldRegistration:  few(299, "https://login.example", "canopy"),
 	qProviderOfDomain:  few("d299.example"),
 
 	// providersessions.go

@@ -292,6 +292,12 @@ func (r *Resolver) letIn(ctx context.Context, f *signOn, p *db.ProviderAtWork, w
 	var refresh secret.SessionToken
 	var refused error
 	err := r.change(ctx, nil, func(_ *db.Store, ch *changes) (err error) {
+		// What one issuer has said counts for nothing where another one is asked by now: its sessions have other rights.
+		if err := ch.tx.HoldRegistration(ctx, p); errors.Is(err, db.ErrNoRows) {
+			return problem.Denied("the identity provider was changed meanwhile: sign in anew").With(ssoRefused)
+		} else if err != nil {
+			return err
+		}
 		userID, err := r.identify(ctx, ch, p, who)
 		if err != nil {
 			return err

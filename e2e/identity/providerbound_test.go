@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/golang-jwt/jwt/v5"
+
 	"canopy/e2e/platform"
 )
 
@@ -169,6 +171,28 @@ func TestAProviderTakesNobodyOverElsewhere(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// TestAnAnswerThatIsHeldBackCountsForNothing: an issuer answers when the provider is led back to another one, whose sessions have all rights.
+func TestAnAnswerThatIsHeldBackCountsForNothing(t *testing.T) {
+	t.Parallel()
+	p := newDeputized(t)
+	at := fmt.Sprint("/v1/identity-providers/", p.id)
+	p.Must(200, "PUT", at, p.mira, map[string]any{"issuer": p.evil.URL, "defaultRoleId": nil})
+	on := begin(t, p.Platform, p.at())
+	code := p.evil.grant(grant{claims: p.evil.right(on, "g1", "greta@alpine.example"), challenge: on.challenge, sign: func(claims jwt.MapClaims) string {
+		p.Must(200, "PUT", at, p.greta, map[string]any{"issuer": p.idp.URL, "clientSecret": clientSecret})
+		return p.evil.signed(claims)
+	}})
+	if got := reason(t, back(t, p.Platform, on, code, "")); got != "sso_refused" {
+		t.Error(got)
+	}
+	if n := p.Number(`SELECT count(*) FROM provider_sessions`); n != 0 {
+		t.Errorf("%d sessions", n)
+	}
+	if token, _ := refreshed(t, p.Platform, p.idp.enter(t, p.Platform, p.at(), "g2", "greta@alpine.example")); token == "" {
+		t.Error("nobody is let in from the issuer of now")
+	}
 }
 
 // TestWhoLeadsAProviderGivesItsDefaultRole: the role that new people get was given by somebody with all rights. Who decides which people these are gives it anew.
