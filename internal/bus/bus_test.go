@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -253,7 +254,7 @@ func TestManyThatAreBehind(t *testing.T) {
 		b := local(t)
 		b.behind.most = 1000
 		ctx, cancel := context.WithCancel(t.Context())
-		behind := func(q *Queue) bool { return q.err == ErrBehind }
+		behind := func(q *Queue) bool { return errors.Is(q.err, ErrBehind) }
 		small := b.Follow(ctx, 1, "small")
 		for range 240 {
 			b.Publish(ctx, "small", nil)
