@@ -21,14 +21,17 @@ var (
 	qClaimBlob    = prepare(`
 		UPDATE blob_deletions SET attempts = attempts + 1, next_attempt_at = now() + $3 * interval '1 second'
 		WHERE id = $1 AND attempts = $2 RETURNING id, attempts, key`)
-	qBlobGone = prepare(`DELETE FROM blob_deletions WHERE id = $1`)
-	// No upload takes a day.
-	qBeginBlob     = prepare(`INSERT INTO blob_deletions (key, next_attempt_at) VALUES ($1, now() + interval '1 day')`)
-	qKeepBlob      = prepare(`DELETE FROM blob_deletions WHERE key = $1`)
-	qLoneOriginals = prepare(lone("documents", "file_name"))
-	qLoneArchives  = prepare(lone("import_requests", "file"))
-	qDropBlobs     = prepare(`INSERT INTO blob_deletions (key) SELECT unnest($1::text[]) ON CONFLICT (key) DO NOTHING`)
+	qBlobGone       = prepare(`DELETE FROM blob_deletions WHERE id = $1`)
+	qBeginBlob      = prepare(`INSERT INTO blob_deletions (key, next_attempt_at) VALUES ($1, now() + $2 * interval '1 second')`)
+	qKeepBlob       = prepare(`DELETE FROM blob_deletions WHERE key = $1`)
+	qLoneOriginals  = prepare(lone("documents", "file_name"))
+	qLoneArchives   = prepare(lone("import_requests", "file"))
+	qDropBlobs      = prepare(`INSERT INTO blob_deletions (key) SELECT unnest($1::text[]) ON CONFLICT (key) DO NOTHING`)
+	qNewestOriginal = prepare(`SELECT ` + blobOf + ` FROM documents d ORDER BY d.id DESC LIMIT 1`)
 )
+
+// UploadTime is longer than any upload takes.
+const UploadTime = 24 * time.Hour
 
 // lone gives those of the keys $1 that no row of a table has, which knows them without the first $2 letters.
 func lone(table, column string) string {
@@ -37,16 +40,14 @@ func lone(table, column string) string {
 			WHERE r.` + column + ` = CASE WHEN f.name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN f.name::uuid END)`
 }
 
-// BeginBlob tells of a blob that is about to be written: it is deleted a day later, unless KeepBlob is told that it is kept. So what a process leaves that ends
+// BeginBlob tells of a blob that is about to be written: it is deleted when UploadTime is over, unless KeepBlob is told that it is kept. So what a process leaves that ends
 // between the two is found without a look at all that is stored, and what is in the store of others is theirs.
 func (s *Store) BeginBlob(ctx context.Context, key string) error {
-	return s.must(ctx, qBeginBlob, key)
+	return s.must(ctx, qBeginBlob, key, UploadTime.Seconds())
 }
 
 // KeepBlob tells that something of the database has a blob from this transaction on, or that there is none; ErrNoRows where it was deleted meanwhile.
 func (s *Store) KeepBlob(ctx context.Context, key string) error { return s.must(ctx, qKeepBlob, key) }
-
-var qNewestOriginal = prepare(`SELECT ` + blobOf + ` FROM documents d ORDER BY d.id DESC LIMIT 1`)
 
 // NewestOriginal is the key of the original of the newest document; ErrNoRows where there is none.
 func (s *Store) NewestOriginal(ctx context.Context) (key string, err error) {

@@ -101,7 +101,7 @@ var examples = map[query]example{
 	qReleaseBlobs:   few("{50000000,50000001}"),
 	qClaimBlob:      few(50000000, 0, 60),
 	qBlobGone:       few(50000000),
-	qBeginBlob:      few("documents/z"),
+	qBeginBlob:      few("documents/z", 86400),
 	qKeepBlob:       few("documents/z"),
 	qLoneOriginals:  few("{documents/x,documents/y}", 10),
 	qLoneArchives:   few("{imports/x,imports/y}", 8),

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"errors"
-	"net"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -87,11 +86,7 @@ func (b *bell) wait() {
 }
 
 // DialHook leaves connecting as it is.
-func (b *bell) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		return next(ctx, network, address)
-	}
-}
+func (b *bell) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 // ProcessPipelineHook leaves pipelines as they are.
 func (b *bell) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {

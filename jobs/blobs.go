@@ -15,10 +15,8 @@ import (
 
 const (
 	// blobMinWait and blobMaxWait are the waits between attempts to delete an original.
-	blobMinWait = 30 * time.Second
-	blobMaxWait = time.Hour
-	// UploadTime is longer than any upload takes.
-	UploadTime   = 24 * time.Hour
+	blobMinWait  = 30 * time.Second
+	blobMaxWait  = time.Hour
 	listedAtOnce = 1000
 )
 

@@ -56,7 +56,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 	}
 	if w.Documents != nil {
 		steps["clear unfinished files"] = func(ctx context.Context) error {
-			return w.Documents.Blobs.Sweep(ctx, time.Now().Add(-UploadTime))
+			return w.Documents.Blobs.Sweep(ctx, time.Now().Add(-db.UploadTime))
 		}
 	}
 	return steps

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"canopy/db"
 	"canopy/jobs"
 )
 
@@ -17,12 +18,12 @@ type orphansFound struct {
 }
 
 func orphansCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
-	older := flags.Duration("older", jobs.UploadTime, "leave out what was written later than so long ago; at least a day")
+	older := flags.Duration("older", db.UploadTime, "leave out what was written later than so long ago; at least a day")
 	drop := flags.Bool("delete", false, "have workers delete them")
 	asJSON := jsonFlag(flags)
 	return func(ctx context.Context, _ []string) error {
-		if *older < jobs.UploadTime {
-			return usagef("--older is at least %s: what is being uploaded has no row yet", jobs.UploadTime)
+		if *older < db.UploadTime {
+			return usagef("--older is at least %s: what is being uploaded has no row yet", db.UploadTime)
 		}
 		p, err := m.tool(ctx)
 		if err != nil {

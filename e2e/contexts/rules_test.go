@@ -161,7 +161,7 @@ func TestUploadsThatEndInBetween(t *testing.T) {
 		}
 	}
 	var found []string
-	for _, before := range []time.Time{time.Now().Add(-jobs.UploadTime), time.Now().Add(time.Hour)} {
+	for _, before := range []time.Time{time.Now().Add(-db.UploadTime), time.Now().Add(time.Hour)} {
 		devtest.Check(t, jobs.Orphans(t.Context(), s.App.Store, s.App.Resolver.Blobs, before, func(keys []string) error {
 			found = append(found, keys...)
 			return nil
