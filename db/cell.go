@@ -30,6 +30,9 @@ type Cell struct {
 	Region string `db:"region"`
 }
 
+// BlobsOfCell is what the keys of all that a cell has in its store begin with.
+func BlobsOfCell(number int64) string { return fmt.Sprintf("cells/%d/", number) }
+
 const qCell = `SELECT number, region FROM cell`
 
 // cellOf is the cell that a database is; nil for the home.

@@ -289,8 +289,20 @@ func TestDoctorMissesOriginals(t *testing.T) {
 	if list := found["originals"]; list != nil {
 		t.Errorf("%+v", list)
 	}
-	settings["CANOPY_BLOB_URL"] = "file://" + t.TempDir()
+	there, empty := strings.TrimPrefix(settings["CANOPY_BLOB_URL"], "file://"), t.TempDir()
+	settings["CANOPY_BLOB_URL"] = "file://" + empty
 	_, found = examined(t, settings)
 	expect(t, found, "blob store", doctor.OK, "a folder")
 	expect(t, found, "originals", doctor.Warning, "not in the blob store")
+
+	s.SQL(`INSERT INTO cell (number, region) VALUES (7, 'eu-7')`)
+	settings["CANOPY_REGION"], settings["CANOPY_HOME_URL"] = "eu-7", settings["DATABASE_URL"]
+	if err := os.CopyFS(filepath.Join(empty, db.BlobsOfCell(7)), os.DirFS(there)); err != nil {
+		t.Fatal(err)
+	}
+	_, found = examined(t, settings)
+	expect(t, found, "blob store", doctor.OK, "a folder")
+	if list := found["originals"]; list != nil {
+		t.Errorf("in a cell: %+v", list)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"canopy/db"
 	"canopy/db/pgvector"
 	"canopy/internal/blob"
 	"canopy/internal/chunk"
@@ -24,9 +25,6 @@ const indexTimeout = 60 * time.Second
 // copyPatience is how long a search waits for the database of vectors to tell what it holds.
 const copyPatience = 2 * time.Second
 
-// blobsOfCell is what the keys of all that a cell has in its store begin with.
-func blobsOfCell(number int64) string { return fmt.Sprintf("cells/%d/", number) }
-
 // wireAssistant gives the resolver what contexts need: the document store, the models, the indexes.
 func (p *Platform) wireAssistant(ctx context.Context) (err error) {
 	r := p.Resolver
@@ -35,7 +33,7 @@ func (p *Platform) wireAssistant(ctx context.Context) (err error) {
 			return fmt.Errorf("CANOPY_BLOB_URL: %w", err)
 		}
 		if c := p.Store.Cell(); c != nil { // what a cell has is swept by that one alone, even where the home has the same store
-			r.Blobs = blob.Below(r.Blobs, blobsOfCell(c.Number))
+			r.Blobs = blob.Below(r.Blobs, db.BlobsOfCell(c.Number))
 		}
 	}
 	var models search.Models

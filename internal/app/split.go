@@ -54,8 +54,8 @@ func OpenMover(ctx context.Context, home, cell *config.Config, region string, to
 		return nil, err
 	}
 	if m.cell != nil {
-		m.own = blob.Below(m.cell, blobsOfCell(m.Number()))
-		m.noted = fmt.Sprintf("%x", sha256.Sum256([]byte(cell.BlobURL+" "+blobsOfCell(m.Number()))))
+		m.own = blob.Below(m.cell, db.BlobsOfCell(m.Number()))
+		m.noted = fmt.Sprintf("%x", sha256.Sum256([]byte(cell.BlobURL+" "+db.BlobsOfCell(m.Number()))))
 	}
 	return m, nil
 }

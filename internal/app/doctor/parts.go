@@ -74,6 +74,9 @@ func (v *Visit) originals(ctx context.Context, store blob.Store) error {
 	if err != nil {
 		return err
 	}
+	if c := v.store.Cell(); c != nil {
+		store = blob.Below(store, db.BlobsOfCell(c.Number))
+	}
 	r, err := store.Open(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
 		v.found("originals", Warning, "see that CANOPY_BLOB_URL leads to where the files of documents are, and that it is mounted",
