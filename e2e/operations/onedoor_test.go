@@ -410,6 +410,9 @@ func TestOneDoorHearsAllCells(t *testing.T) {
 			t.Errorf("%s is told of another cell", listener)
 		}
 	}
+	// That one goes again, so that only the first cell can't be reached.
+	home.SQL(`UPDATE customers SET region_id = (SELECT id FROM regions WHERE code = 'us-east') WHERE name = 'Dune Retail'`)
+	home.SQL(`DELETE FROM cells WHERE region_id = (SELECT id FROM regions WHERE code = 'uk-south')`)
 	home.SQL(`UPDATE cells SET address = 'http://127.0.0.1:1'`)
 	select {
 	case event := <-home.Stream(t, query, home.Root()):
