@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -113,11 +112,8 @@ func placeFile(form *intake.Form, raw *graphql.RawParams) error {
 		return err
 	}
 	file, err := form.File(key)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case file == nil:
-		return problem.Bad("after operations and map the form must hold the file %q and nothing else", key)
 	}
 	if !put(raw.Variables, strings.Split(path, ".")[1:], *file) {
 		return errPlace
@@ -143,20 +139,14 @@ func put(at map[string]any, path []string, file intake.File) bool {
 
 // formField reads the next part, which must be a field of that name.
 func formField(form *intake.Form, name string) ([]byte, error) {
-	part, err := form.Next()
+	part, err := form.Named(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := form.Whole(io.LimitReader(part, intake.MaxBody+1))
 	switch {
 	case err != nil:
 		return nil, err
-	case part == nil || part.FormName() != name:
-		return nil, problem.Bad("the form must hold operations, map and one file, in this order: %q is missing", name)
-	}
-	content, err := form.Whole(io.LimitReader(part, intake.MaxBody+1))
-	var refused *problem.Error
-	switch {
-	case errors.As(err, &refused):
-		return nil, refused
-	case err != nil:
-		return nil, problem.Bad("the request could not be read").Because(err)
 	case len(content) > intake.MaxBody:
 		return nil, problem.New(problem.PayloadTooLarge, "%s is larger than %d bytes", name, intake.MaxBody)
 	}

@@ -208,26 +208,26 @@ func uploaded(form *intake.Form) (*resolvers.Upload, error) {
 	u := &resolvers.Upload{}
 	part, err := form.Next()
 	if err == nil && part != nil && part.FormName() == attributesField {
-		if u.Attributes, err = attributesIn(part); err == nil {
+		if u.Attributes, err = attributesIn(form, part); err == nil {
 			part, err = form.Next()
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	file := form.FileIn(part, uploadField)
-	if file == nil {
-		return nil, problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
+	file, err := form.FileIn(part, uploadField)
+	if err != nil {
+		return nil, err
 	}
 	u.File = *file
 	return u, nil
 }
 
 // attributesIn reads the attributes of a form.
-func attributesIn(part io.Reader) (json.RawMessage, error) {
-	raw, err := io.ReadAll(io.LimitReader(part, maxAttributesField+1))
+func attributesIn(form *intake.Form, part io.Reader) (json.RawMessage, error) {
+	raw, err := form.Whole(io.LimitReader(part, maxAttributesField+1))
 	if err != nil {
-		return nil, problem.Bad("the body is not well-formed %s", intake.FormType).Because(err)
+		return nil, err
 	}
 	if len(raw) > maxAttributesField {
 		return nil, problem.Invalid(problem.Fault{Location: attributesField, Message: "is longer than 256 KiB"})

@@ -13,7 +13,6 @@ import (
 	"canopy/db"
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
-	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/resolvers"
 )
@@ -95,10 +94,7 @@ func (a *api) importCustomer(ctx context.Context, in *importInput) (*one[started
 		if form, err = intake.OpenForm(w, r); err != nil {
 			return nil, err
 		}
-		if file, err = form.File(uploadField); err == nil && file == nil {
-			err = problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
-		}
-		return file, err
+		return form.File(uploadField)
 	})
 	if err != nil {
 		if form != nil {

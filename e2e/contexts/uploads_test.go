@@ -63,17 +63,25 @@ func TestUploadRefusals(t *testing.T) {
 	}
 	body, contentType := platform.Form(t, platform.Part{Field: "file", Name: "a.txt", Content: good})
 	path := fmt.Sprintf("/context/upload/%d", id)
+	boundary := contentType[strings.Index(contentType, "boundary=")+len("boundary="):]
+	twice := bytes.ReplaceAll(body, []byte("--"+boundary+"--"), body)
 	for name, c := range map[string]struct {
 		contentType string
 		body        []byte
+		says        string
 	}{
-		"JSON":                {"application/json", []byte(`{}`)},
-		"no boundary":         {"multipart/form-data", body},
-		"another boundary":    {"multipart/form-data; boundary=x", body},
-		"cut off in the file": {contentType, body[:bytes.Index(body, good)+3]},
+		"JSON":                {"application/json", []byte(`{}`), "the body must be multipart/form-data"},
+		"no boundary":         {"multipart/form-data", body, "must name the boundary"},
+		"another boundary":    {"multipart/form-data; boundary=x", body, "none begins with the boundary"},
+		"another field":       {contentType, bytes.Replace(body, []byte(`"file"`), []byte(`"document"`), 1), `must be "file", and is "document"`},
+		"no file name":        {contentType, bytes.Replace(body, []byte(`; filename="a.txt"`), nil, 1), "has no file name"},
+		"two files":           {contentType, twice, `must end with its only file: the part "file" comes after it`},
+		"no part":             {contentType, []byte("--" + boundary + "--"), "the body has no part"},
+		"an empty body":       {contentType, nil, "the body is empty"},
+		"cut off in the file": {contentType, body[:bytes.Index(body, good)+3], "the form ends too early"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if a := s.Post(path, token, c.contentType, c.body); a.Status != 400 {
+			if a := s.Post(path, token, c.contentType, c.body); a.Status != 400 || !strings.Contains(a.JSON(t).(object)["detail"].(string), c.says) {
 				t.Errorf("%d %s", a.Status, a.Body)
 			}
 		})

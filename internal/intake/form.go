@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"time"
 
@@ -45,6 +46,9 @@ type Form struct {
 	r     *http.Request
 	rc    *http.ResponseController
 	parts *multipart.Reader
+	// had is how many parts there were so far, over tells that there are no more, and empty that the body has had no byte.
+	had         int
+	over, empty bool
 	// credit is how long the client may still keep us waiting.
 	credit time.Duration
 }
@@ -52,10 +56,13 @@ type Form struct {
 // OpenForm begins to read a request's form; a request of another type is refused.
 func OpenForm(w http.ResponseWriter, r *http.Request) (*Form, error) {
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || mediaType != FormType || params["boundary"] == "" {
+	switch {
+	case err != nil || mediaType != FormType:
 		return nil, problem.Bad("the body must be %s", FormType)
+	case params["boundary"] == "":
+		return nil, problem.Bad("Content-Type must name the boundary of the body's parts: %s; boundary=…", FormType)
 	}
-	f := &Form{r: r, rc: http.NewResponseController(w), credit: formCredit}
+	f := &Form{r: r, rc: http.NewResponseController(w), credit: formCredit, empty: true}
 	f.parts = multipart.NewReader(bufio.NewReaderSize(f, formBuffer), params["boundary"])
 	return f, nil
 }
@@ -71,6 +78,7 @@ func (f *Form) Read(p []byte) (int, error) {
 	begun := time.Now()
 	_ = f.rc.SetReadDeadline(begun.Add(f.credit)) // without it, the body comes at the client's pace
 	n, err := f.r.Body.Read(p)
+	f.empty = f.empty && n == 0
 	f.credit = min(formCredit, f.credit-time.Since(begun)+time.Duration(n)*time.Second/slowestForm)
 	if errors.Is(err, io.EOF) {
 		_ = f.rc.SetReadDeadline(time.Time{})
@@ -78,45 +86,89 @@ func (f *Form) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Next gives the next part; nil at the end of the form.
+// Next gives the next part, with its bytes as they were sent; nil at the end of the form.
 func (f *Form) Next() (*multipart.Part, error) {
-	part, err := f.parts.NextRawPart()
+	if f.over {
+		return nil, nil // asked once more, the reader would miss another boundary
+	}
+	part, err := f.parts.NextRawPart() // NextPart would decode what is called quoted-printable, which RFC 7578 has given up (section 4.7)
 	switch {
-	case errors.Is(err, io.EOF):
+	case err == io.EOF || f.had == 0 && errors.Is(err, io.EOF): //nolint:errorlint // wrapped it stands for a body that ends before its last boundary
+		f.over = true
 		return nil, nil
 	case err != nil:
-		return nil, malformed(err)
+		return nil, broken(err)
 	}
+	f.had++
 	return part, nil
 }
 
-// Whole is intake's Whole of a part.
-func (f *Form) Whole(part io.Reader) ([]byte, error) { return Whole(f.r.Context(), part) }
-
-func malformed(err error) error {
-	return problem.Bad("the body is not well-formed %s", FormType).Because(err)
+// Named gives the next part, which must have that name.
+func (f *Form) Named(name string) (*multipart.Part, error) {
+	part, err := f.Next()
+	if err != nil {
+		return nil, err
+	}
+	return part, f.named(part, name)
 }
 
-// File gives the form's next part as its file, which must be the last part: where another follows, the
-// content's end is an error. It gives nil where there is no part, or it is no file of that field.
+// named refuses a part that is not there, or has another name.
+func (f *Form) named(part *multipart.Part, name string) error {
+	switch {
+	case part != nil && part.FormName() == name:
+		return nil
+	case part != nil:
+		return problem.Bad("part %d of the form must be %q, and is %q", f.had, name, Clip(part.FormName()))
+	case f.empty:
+		return problem.Bad("the body is empty: the form must have a part %q", name)
+	case f.had == 0:
+		return problem.Bad("the body has no part: none begins with the boundary that Content-Type names")
+	}
+	return problem.Bad("the form has no part %q", name)
+}
+
+// Whole is intake's Whole of a part.
+func (f *Form) Whole(part io.Reader) ([]byte, error) {
+	content, err := Whole(f.r.Context(), part)
+	var refused *problem.Error
+	if err != nil && !errors.As(err, &refused) {
+		err = broken(err)
+	}
+	return content, err
+}
+
+// broken tells why a form can't be read on.
+func broken(err error) error {
+	var slow net.Error
+	switch {
+	case errors.As(err, &slow) && slow.Timeout():
+		return problem.Bad("the form took too long to arrive").Because(err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return problem.Bad("the form ends too early: its last boundary is missing").Because(err)
+	}
+	return problem.Bad("the body is not well-formed %s: a part's headers, or what stands between two parts, can't be read", FormType).Because(err)
+}
+
+// File gives the form's next part as its file, which must be that field and the last part: where another follows, the
+// content's end is an error.
 func (f *Form) File(field string) (*File, error) {
 	part, err := f.Next()
 	if err != nil {
 		return nil, err
 	}
-	return f.FileIn(part, field), nil
+	return f.FileIn(part, field)
 }
 
-// FileIn is File of a part that has been had already.
-func (f *Form) FileIn(part *multipart.Part, field string) *File {
-	if part == nil || part.FormName() != field {
-		return nil
+// FileIn is File of a part that has been had already; nil where there was none.
+func (f *Form) FileIn(part *multipart.Part, field string) (*File, error) {
+	if err := f.named(part, field); err != nil {
+		return nil, err
 	}
 	name := fileName(part)
 	if name == "" {
-		return nil
+		return nil, problem.Bad("the part %q of the form has no file name", field)
 	}
-	return &File{Name: name, Content: &last{part, f}}
+	return &File{Name: name, Content: &last{part, f}}, nil
 }
 
 // Drain reads what is left of a refused upload, within bounds; nothing of one that came too slowly.
@@ -141,13 +193,13 @@ func (l *last) Read(p []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case !errors.Is(err, io.EOF):
-		return n, malformed(err)
+		return n, broken(err)
 	}
 	switch next, err := l.form.Next(); {
 	case err != nil:
 		return n, err
 	case next != nil:
-		return n, problem.Bad("the form must end with its only file")
+		return n, problem.Bad("the form must end with its only file: the part %q comes after it", Clip(next.FormName()))
 	}
 	return n, io.EOF
 }
