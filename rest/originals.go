@@ -2,8 +2,11 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,8 +86,10 @@ func sent(o *resolvers.Original, err error) (*huma.StreamResponse, error) {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "private, no-cache")
 		h.Set("ETag", `"`+o.Document.ContentHash+`"`)
-		if asked := r.Header.Get("Range"); strings.Count(asked, ",") >= mostRanges || !strings.HasPrefix(asked, "bytes=") {
-			r.Header.Del("Range") // a unit that is not known is passed over
+		if asked := byteRanges(r.Header.Get("Range")); asked != "" {
+			r.Header.Set("Range", asked)
+		} else {
+			r.Header.Del("Range")
 		}
 		http.ServeContent(&partWriter{w, r}, r, "", time.Time{}, o.Content)
 	}}, nil
@@ -93,6 +98,42 @@ func sent(o *resolvers.Original, err error) (*huma.StreamResponse, error) {
 // mostRanges is how many parts of a file are given at once: each is read from the store by itself. Who asks for more gets the file whole, as
 // RFC 9110 has it, section 14.2.
 const mostRanges = 16
+
+// byteRanges writes the parts that are asked for as ServeContent understands them, which takes one spelling of the unit, numbers of 64 bits, and a suffix
+// of no length for a part (RFC 9110, sections 14.1 and 14.1.2); "" where the file is given whole, as a unit that is not known is passed over.
+func byteRanges(asked string) string {
+	unit, list, _ := strings.Cut(asked, "=")
+	if !strings.EqualFold(unit, "bytes") || strings.Count(list, ",") >= mostRanges {
+		return ""
+	}
+	parts := strings.Split(list, ",")
+	for i, part := range parts {
+		first, last, found := strings.Cut(part, "-")
+		switch first, last = position(first), position(last); {
+		case first == "" && last == "0":
+			parts[i] = farthest + "-"
+		case found:
+			parts[i] = first + "-" + last
+		}
+	}
+	return "bytes=" + strings.Join(parts, ",")
+}
+
+// farthest lies beyond the end of each file.
+var farthest = strconv.FormatInt(math.MaxInt64, 10)
+
+// position is a number as it is written shortest, or the farthest one; what is no number is left as it is.
+func position(s string) string {
+	s = strings.TrimSpace(s)
+	n, err := strconv.ParseUint(s, 10, 63)
+	switch {
+	case err == nil:
+		return strconv.FormatUint(n, 10)
+	case errors.Is(err, strconv.ErrRange):
+		return farthest
+	}
+	return s
+}
 
 // partWriter says by problem details that a file has no such part, or is another one.
 type partWriter struct {

@@ -80,6 +80,10 @@ func TestOriginals(t *testing.T) {
 				{"Range", "bytes=-3", 206, content[len(content)-3:]},
 				{"Range", "bytes=-1" + strings.Repeat(",-1", 16), 200, content},
 				{"Range", "lines=1-2", 200, content},
+				{"Range", "BYTES=5-14", 206, content[5:15]},
+				{"Range", "bytes=199990-99999999999999999999", 206, content[199990:]},
+				{"Range", "bytes=-99999999999999999999", 206, content},
+				{"Range", "bytes=0-1,-0", 206, content[:2]},
 				{"If-None-Match", etag, 304, nil},
 				{"If-None-Match", `"another"`, 200, content},
 			} {
@@ -94,10 +98,12 @@ func TestOriginals(t *testing.T) {
 				t.Errorf("a part of another file: %d", a.Status)
 			}
 			platform.Scenario{Status: 412}.Judge(t, asked(s, "GET", path, token, "If-Match", `"another"`))
-			beyond := asked(s, "GET", path, token, "Range", "bytes=900000-")
-			platform.Scenario{Status: 416}.Judge(t, beyond)
-			if beyond.Header.Get("Content-Disposition") != "" || beyond.Header.Get("Content-Range") != "bytes */200000" {
-				t.Errorf("%v", beyond.Header)
+			for _, part := range []string{"900000-", "-0", "-00", "99999999999999999999-", "5-4", "5", "x-", "-"} {
+				beyond := asked(s, "GET", path, token, "Range", "bytes="+part)
+				platform.Scenario{Status: 416}.Judge(t, beyond)
+				if beyond.Header.Get("Content-Disposition") != "" || strings.HasSuffix(part, "0-") && beyond.Header.Get("Content-Range") != "bytes */200000" {
+					t.Errorf("%s: %v", part, beyond.Header)
+				}
 			}
 			if a := asked(s, "HEAD", path, token); a.Status != 200 || len(a.Body) != 0 || a.Header.Get("Content-Length") != "200000" {
 				t.Errorf("HEAD: %d, %v", a.Status, a.Header)
