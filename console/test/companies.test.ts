@@ -228,3 +228,23 @@ test("on a telephone one screen is shown at a time", async (t) => {
   await page.getByRole("link", { name: "People" }).click();
   await page.getByRole("heading", { name: "People" }).waitFor();
 });
+
+test("a long name without a space pushes nothing aside", async (t) => {
+  const name = "Rindfleischetikettierung".repeat(5);
+  const { regions: [region] } = await graph<{ regions: { id: string }[] }>(ada, "{ regions { id } }", {});
+  const { createCustomer: { customer: { databaseId: id } } } = await graph<{ createCustomer: { customer: { databaseId: number } } }>(
+    ada, "mutation($input: CreateCustomerInput!) { createCustomer(input: $input) { customer { databaseId } } }", { input: { name, regionId: region!.id, email: "long@names.example" } });
+  const page = await open(t);
+  await signIn(page, ada, `/console/companies/${id}`);
+  const panel = page.getByRole("region", { name });
+  await panel.getByRole("heading", { name, level: 2 }).waitFor();
+  const inside = async (): Promise<void> => {
+    const { x, width } = (await panel.boundingBox())!;
+    const close = (await panel.getByRole("button", { name: "Close" }).boundingBox())!;
+    assert.ok(close.x + close.width <= x + width, "Close stands outside of its panel");
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than its window");
+  };
+  await inside();
+  await page.setViewportSize({ width: 360, height: 700 });
+  await inside();
+});

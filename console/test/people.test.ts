@@ -154,6 +154,8 @@ test("take somebody out of a company, and take that back: the permissions are th
   await page.getByText("Viewer in Tenant management of Alpine Energy").waitFor();
   await page.goto(`${url}/console/people/99999999`);
   await page.getByRole("heading", { name: "This person is not here" }).waitFor();
+  await page.goto(`${url}/console/people/abc`);
+  await page.getByRole("heading", { name: "There is no such page" }).waitFor();
 });
 
 test("a permission is turned off: what that does is said, and taken back", async (t) => {

@@ -17,8 +17,8 @@ export function SidePanel({ title, close, children }: { title: string; close: ()
       if (event.key === "Escape" && !event.defaultPrevented) close();
     }}>
       <Group justify="space-between" wrap="nowrap" p="md" pb={0}>
-        <Title order={2} size="h4" ref={heading} tabIndex={-1}>{title}</Title>
-        <CloseButton aria-label={text.ui.close} onClick={close} />
+        <Title order={2} size="h4" ref={heading} tabIndex={-1} miw={0}>{title}</Title>
+        <CloseButton flex="none" aria-label={text.ui.close} onClick={close} />
       </Group>
       <div className="inside" tabIndex={0} role="group" aria-label={title}>{children}</div>
     </section>

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-Du4sOUdy.js";import{i as t}from"./keys.gql-Bt5waCiH.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};
