@@ -93,7 +93,7 @@ func (f *Form) Next() (*multipart.Part, error) {
 	}
 	part, err := f.parts.NextRawPart() // NextPart would decode what is called quoted-printable, which RFC 7578 has given up (section 4.7)
 	switch {
-	case err == io.EOF || f.had == 0 && errors.Is(err, io.EOF): //nolint:errorlint // wrapped it stands for a body that ends before its last boundary
+	case err == io.EOF || f.had == 0 && errors.Is(err, io.EOF): // wrapped it stands for a body that ends before its last boundary
 		f.over = true
 		return nil, nil
 	case err != nil:
