@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"net"
 	"os"
 
 	"canopy/internal/app"
@@ -32,8 +33,21 @@ func workerCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string)
 		if err != nil {
 			return err
 		}
-		return app.Work(ctx, cfg, *metrics, m.options())
+		operators, err := listenAt(ctx, *metrics)
+		if err != nil {
+			return usagef("--metrics: %w", err)
+		}
+		return app.Work(ctx, cfg, operators, m.options())
 	}
+}
+
+// listenAt listens at an address; nil where there is none.
+func listenAt(ctx context.Context, address string) (net.Listener, error) {
+	if address == "" {
+		return nil, nil
+	}
+	var lc net.ListenConfig
+	return lc.Listen(ctx, "tcp", address)
 }
 
 // settings reads those of a process that stays, and sets its memory by them.

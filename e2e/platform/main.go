@@ -134,7 +134,7 @@ func runProgram(ctx context.Context, command string, o app.Options) error {
 	}
 	app.TuneMemory(mode, cfg.VectorCache, 0, os.Getenv)
 	if mode == config.Worker {
-		return app.Work(ctx, cfg, "", o)
+		return app.Work(ctx, cfg, nil, o)
 	}
 	return app.Serve(ctx, cfg, o)
 }

@@ -67,12 +67,7 @@ func (p *Platform) serve(ctx context.Context, l net.Listener, open bool) error {
 }
 
 // serveOperators serves a worker's metrics and health.
-func (p *Platform) serveOperators(ctx context.Context, address string, own *prometheus.Registry) error {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", address)
-	if err != nil {
-		return fmt.Errorf("-metrics: %w", err)
-	}
+func (p *Platform) serveOperators(ctx context.Context, l net.Listener, own *prometheus.Registry) error {
 	mux := http.NewServeMux()
 	p.operators(mux, p.guard(), own)
 	return web.Serve(ctx, l, mux, web.ServeOptions{Log: p.Log})

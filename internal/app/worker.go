@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"net"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
@@ -14,9 +15,11 @@ import (
 	"canopy/search"
 )
 
-// Work does the background work until ctx ends. metrics is an address to serve /metrics, /healthz and
-// /readyz on; empty is nowhere.
-func Work(ctx context.Context, cfg *config.Config, metrics string, o Options) error {
+// Work does the background work until ctx ends. operators is where to serve /metrics, /healthz and /readyz, and is closed at the end; nil is nowhere.
+func Work(ctx context.Context, cfg *config.Config, operators net.Listener, o Options) error {
+	if operators != nil {
+		defer func() { _ = operators.Close() }()
+	}
 	o.Service = "canopy-worker"
 	warn(ctx, cfg, o.Log)
 	p, err := Open(ctx, cfg, o)
@@ -39,8 +42,8 @@ func Work(ctx context.Context, cfg *config.Config, metrics string, o Options) er
 	defer p.tellStop(ctx)()
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return p.work(ctx, sender) })
-	if metrics != "" {
-		all.Go(func() error { return p.serveOperators(ctx, metrics, own) })
+	if operators != nil {
+		all.Go(func() error { return p.serveOperators(ctx, operators, own) })
 	}
 	return all.Wait()
 }
