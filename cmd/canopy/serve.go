@@ -5,6 +5,8 @@ import (
 	"flag"
 	"net"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"canopy/internal/app"
 	"canopy/internal/cgroup"
@@ -50,8 +52,9 @@ func listenAt(ctx context.Context, address string) (net.Listener, error) {
 	return lc.Listen(ctx, "tcp", address)
 }
 
-// settings reads those of a process that stays, and sets its memory by them.
+// settings reads those of a process that stays, and sets its memory by them. It outlives who reads what it says: without them the lines of its log are lost.
 func (m *Main) settings(mode config.Mode) (*config.Config, error) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // Ignore would be handed down to its children
 	cfg, err := m.load(mode)
 	if err == nil {
 		app.TuneMemory(mode, cfg.VectorCache, cgroup.MemoryLimit(os.DirFS("/")), m.Getenv)

@@ -1,13 +1,43 @@
 package main
 
 import (
+	"bufio"
 	"net"
+	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"canopy/e2e/platform"
 	"canopy/internal/devstack/devtest"
 )
+
+// TestProcessesOutliveTheReadersOfTheirLog: whatever reads the log ends, as `head -1` does, and serve and worker go on until they are told to stop.
+func TestProcessesOutliveTheReadersOfTheirLog(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	for command, begun := range map[string]string{"serve": `"msg":"serving"`, "worker": `"msg":"working"`} {
+		t.Run(command, func(t *testing.T) {
+			log, written, err := os.Pipe()
+			devtest.Check(t, err)
+			process := exec.CommandContext(t.Context(), os.Args[0])
+			process.Env = append(os.Environ(), argumentsVariable+"="+command, "DATABASE_URL="+s.App.Config.DatabaseURL, "REDIS_URL="+s.App.Config.RedisURL,
+				platform.SecretKeys(s.App.Config.SecretKeys...), "CANOPY_LISTEN=127.0.0.1:0", "CANOPY_PUBLIC_URL=http://127.0.0.1")
+			process.Stdout, process.Stderr = written, written
+			devtest.Check(t, process.Start())
+			_ = written.Close()
+			lines := bufio.NewScanner(log)
+			for lines.Scan() && !strings.Contains(lines.Text(), begun) {
+			}
+			_ = log.Close()
+			devtest.Check(t, process.Process.Signal(syscall.SIGTERM)) // which the log tells of
+			if err := process.Wait(); err != nil {
+				t.Errorf("after %s it ended by %v", lines.Text(), err)
+			}
+		})
+	}
+}
 
 // TestNothingBeginsWithoutItsAddress: where a worker's metrics can't be had, nothing is opened, and the call is wrong.
 func TestNothingBeginsWithoutItsAddress(t *testing.T) {
