@@ -70,6 +70,8 @@ func TestUsage(t *testing.T) {
 		"serve --fast":                 `canopy serve: flag provided but not defined: -fast: see canopy serve --help`,
 		"migrate":                      `canopy migrate: one of up, down and status is needed: see canopy migrate --help`,
 		"migrate up":                   `canopy migrate: DATABASE_URL is required: postgres://user:password@host:5432/name`,
+		"seed":                         `canopy seed: --companies is needed: how many are made in the database of DATABASE_URL: see canopy seed --help`,
+		"seed --companies -1":          `canopy seed: --companies and --fanout must be at least 1, and no count negative: see canopy seed --help`,
 		"migrate sideways":             `canopy migrate: one of up, down and status is needed, not "sideways": see canopy migrate --help`,
 		"key rotate a --grace -1s":     `canopy key rotate: one client id is needed, and a grace of 0 or more: see canopy key rotate --help`,
 		"key rotate --grace 1h -- a b": `canopy key rotate: one client id is needed, and a grace of 0 or more: see canopy key rotate --help`,
