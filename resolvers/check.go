@@ -12,6 +12,7 @@ import (
 	"canopy/internal/attributes"
 	letter "canopy/internal/mail"
 	"canopy/internal/problem"
+	"canopy/internal/unseen"
 )
 
 // The lengths of texts, in characters.
@@ -43,14 +44,10 @@ func (v *check) line(field, s string, limit int) {
 		v.fault(field, "is not valid UTF-8")
 	case utf8.RuneCountInString(s) > limit:
 		v.fault(field, "is longer than %d characters", limit)
-	case strings.ContainsFunc(s, unseen):
+	case strings.ContainsFunc(s, unseen.Is):
 		v.fault(field, "must not contain control characters, nor such as turn the direction of writing")
 	}
 }
-
-// unseen tells of characters that don't show themselves and make a text look like another: control characters,
-// and those that turn the direction of writing (Unicode's Bidi_Control).
-func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // text checks a text that may have several lines.
 func (v *check) text(field, s string, limit int) {

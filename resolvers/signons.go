@@ -15,6 +15,7 @@ import (
 	"canopy/internal/problem"
 	"canopy/internal/secret"
 	"canopy/internal/sso"
+	"canopy/internal/unseen"
 )
 
 // People sign in at identity providers. Whoever comes back from one is let in by what the provider has signed, in the companies that the
@@ -122,7 +123,7 @@ func ownPath(path string) (string, error) {
 	}
 	u, err := url.Parse(path)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
-		strings.ContainsFunc(path, func(c rune) bool { return c == '\\' || unseen(c) }) || len(path) > maxURL {
+		strings.ContainsFunc(path, func(c rune) bool { return c == '\\' || unseen.Is(c) }) || len(path) > maxURL {
 		return "", problem.Invalid(problem.Fault{Location: "return", Message: "must be a path of this platform"})
 	}
 	return path, nil

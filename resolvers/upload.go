@@ -24,6 +24,7 @@ import (
 	"canopy/internal/problem"
 	"canopy/internal/quota"
 	"canopy/internal/rule"
+	"canopy/internal/unseen"
 )
 
 // UploadDocumentInput is a document for a context.
@@ -241,12 +242,7 @@ func (m Mutation) dropBlob(ctx context.Context, key string) {
 // fileName is the last part of a name as a client sends it, without what a name can't have.
 func fileName(sent string) string {
 	name := path.Base(strings.ReplaceAll(strings.ToValidUTF8(sent, "\uFFFD"), `\`, "/"))
-	name = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unseen(r) {
-			return -1
-		}
-		return r
-	}, name))
+	name = strings.TrimSpace(unseen.Without(name))
 	if r := []rune(name); len(r) > maxName {
 		ext := []rune(path.Ext(name))
 		keep := max(0, maxName-len(ext))

@@ -11,10 +11,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"canopy/internal/problem"
+	"canopy/internal/unseen"
 )
 
 // The bounds: how many attributes a document has, and the lengths of names and texts, in characters.
@@ -101,7 +101,7 @@ func (c *checker) name(at, name string) bool {
 	switch {
 	case strings.TrimSpace(name) == "", utf8.RuneCountInString(name) > maxName:
 		c.fault(at, "has a name that is empty, or longer than %d characters", maxName)
-	case strings.ContainsFunc(name, unseen):
+	case strings.ContainsFunc(name, unseen.Is):
 		c.fault(at, "has a name with control characters, or such as turn the direction of writing")
 	case slices.Contains(combinators, name):
 		c.fault(at+"."+name, "is no name of an attribute: filters are combined by it")
@@ -110,8 +110,6 @@ func (c *checker) name(at, name string) bool {
 	}
 	return false
 }
-
-func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // value checks the value of an attribute.
 func (c *checker) value(at string, v any) bool {

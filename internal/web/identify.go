@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"canopy/internal/unseen"
 )
 
 const (
@@ -66,13 +68,13 @@ func IsUncounted(ctx context.Context) bool {
 	return e != nil && e.uncounted.Load()
 }
 
-// UserAgent is the program that the client says it is, at most 256 bytes of its text; empty outside of Identify.
+// UserAgent is the program that the client says it is, at most 256 bytes of its text, without what would have it look like another one; empty outside of Identify.
 func UserAgent(ctx context.Context) string {
 	e := exchangeOf(ctx)
 	if e == nil {
 		return ""
 	}
-	return strings.ToValidUTF8(e.agent[:min(len(e.agent), maxAgent)], "")
+	return unseen.Without(strings.ToValidUTF8(e.agent[:min(len(e.agent), maxAgent)], ""))
 }
 
 // requestID takes the caller's id where it is safe in a header and a log line, or makes one of

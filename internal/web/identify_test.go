@@ -52,6 +52,22 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
+// TestUserAgent: what a client calls itself is shown to people, and must not look like another client.
+func TestUserAgent(t *testing.T) {
+	for given, want := range map[string]string{
+		"curl/8.5": "curl/8.5", "Müller 日本 🐝/1": "Müller 日本 🐝/1", "a\u0085b\u009b31mc\u007f": "ab31mc", "\u202ea\u2066b\u2069\u202a\u200f": "ab",
+		"bad \xff": "bad ", strings.Repeat("x", 300): strings.Repeat("x", 256), strings.Repeat("ä", 128) + "b": strings.Repeat("ä", 128), "x" + strings.Repeat("ä", 128): "x" + strings.Repeat("ä", 127),
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("User-Agent", given)
+		var got string
+		web.Identify(nil)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = web.UserAgent(r.Context()) })).ServeHTTP(httptest.NewRecorder(), r)
+		if got != want {
+			t.Errorf("%q: %q", given, got)
+		}
+	}
+}
+
 func TestClientAddress(t *testing.T) {
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	for name, c := range map[string]struct {
