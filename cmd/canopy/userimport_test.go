@@ -80,6 +80,22 @@ func TestUserImport(t *testing.T) {
 	if n := s.Number(`SELECT count(*) FROM users WHERE email LIKE 'odd%@import.example'`); n != 1 {
 		t.Errorf("%d of the odd lines' people were added", n)
 	}
+	// A line that is far too long is refused by itself, and what looks like a formula is none to a spreadsheet.
+	long := strings.Repeat("x", 3<<20)
+	hostile := "email,firstName\nfine1@import.example,Ada\nlong@import.example," + long + "\n" + long + "@import.example,Ada\n=HYPERLINK(1),Ada\n+1@import.example,Ada\n-2,Ada\n@SUM(1),Ada\nfine2@import.example,Ada\n"
+	for _, args := range [][]string{{"--dry-run"}, nil} {
+		code, out = run(hostile, args...)
+		expect(code, out, exitFault, "3 ", ", 5 ", "line 3: long@import.example: a field is longer than 300 characters", "line 4: xxx")
+		told := string(devtest.Must[[]byte](t)(os.ReadFile(report)))
+		for _, line := range []string{"\n5,'=HYPERLINK(1),failed,", "\n6,'+1@import.example,added,", "\n7,'-2,failed,", "\n8,'@SUM(1),failed,", "\n9,fine2@import.example,added,"} {
+			if !strings.Contains(told, line) {
+				t.Errorf("the report lacks %q: %.1000s", line, told)
+			}
+		}
+		if len(told)+len(out) > 4000 {
+			t.Errorf("%d bytes are told", len(told)+len(out))
+		}
+	}
 	code, out = run("email,firstName\nodd6@import.example,\"Ada\n")
 	expect(code, out, exitFault, "what follows was not read")
 	code, out = run("email,firstName,Email\nx@import.example,Ada,y@import.example\n")

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	canopy "canopy/clients/go"
+	"canopy/internal/intake"
 	letter "canopy/internal/mail"
 	"canopy/internal/spelling"
 )
@@ -60,10 +61,19 @@ func faultOf(who person, fields, want int) string {
 		return fmt.Sprintf("there are %d fields, and the first line names %d columns", fields, want)
 	case !utf8.ValidString(who.Email + who.FirstName + who.LastName):
 		return "is not in UTF-8; save the file as CSV in UTF-8"
+	case longest(who) > maxField:
+		return fmt.Sprintf("a field is longer than %d characters", maxField)
 	case who.Email == "":
 		return "there is no e-mail address"
 	}
 	return ""
+}
+
+// maxField is longer than any field that the platform takes, in characters: what is longer would be refused with all others of its request.
+const maxField = 300
+
+func longest(who person) int {
+	return max(utf8.RuneCountInString(who.Email), utf8.RuneCountInString(who.FirstName), utf8.RuneCountInString(who.LastName))
 }
 
 // maxFailures is how many of the lines that failed are told of beside the report.
@@ -177,7 +187,9 @@ func (p *People) all(ctx context.Context, rows *csv.Reader, places map[string]in
 		}
 		line, _ := rows.FieldPos(0)
 		who := person{line: line, Email: field("email"), FirstName: field("firstname"), LastName: field("lastname")}
-		who.fault = faultOf(who, len(row), fields)
+		if who.fault = faultOf(who, len(row), fields); who.fault != "" { // nothing but its address is told, and names a line
+			who.Email, who.FirstName, who.LastName = intake.Clip(who.Email), "", ""
+		}
 		if batch = append(batch, who); len(batch) == peopleAtOnce {
 			if err := p.some(ctx, batch); err != nil {
 				return err
@@ -329,7 +341,15 @@ func (p *People) tell(who person, outcome, code, message string) {
 			p.firstFailures = append(p.firstFailures, of+message)
 		}
 	}
-	_ = p.report.Write([]string{strconv.Itoa(who.line), who.Email, outcome, code, message}) // Flush tells of it
+	_ = p.report.Write([]string{strconv.Itoa(who.line), inert(who.Email), outcome, inert(code), inert(message)}) // Flush tells of it
+}
+
+// inert is a cell that spreadsheets show, and don't take for a formula: others write what stands in a file of people.
+func inert(cell string) string {
+	if strings.ContainsAny(cell[:min(len(cell), 1)], "=+-@\t\r") {
+		return "'" + cell
+	}
+	return cell
 }
 
 func (p *People) summary() error {
