@@ -443,6 +443,8 @@ func TestScimTokensMayWhatTheirMakersMay(t *testing.T) {
 	admin.refused(t, 403, "", "POST", "/Users", map[string]any{"userName": "new@alpine.example"})
 	d.SQL(`UPDATE permissions SET disabled = true WHERE user_id = $1`, d.UserID("jonas@alpine.example"))
 	admin.refused(t, 403, "", "GET", "/Users", nil)
+	d.Must(204, "DELETE", fmt.Sprintf("/tenant/user/%d", d.UserID("jonas@alpine.example")), d.As("Alpine Energy", "greta@alpine.example"), nil)
+	admin.refused(t, 401, "", "GET", "/Users", nil)
 
 	last := "0"
 	if strings.HasSuffix(d.token, last) {
