@@ -52,7 +52,7 @@ func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) (err error) {
 	ctx, span := m.trace.Root(ctx, orEmpty(row.Traceparent), "mail "+row.Kind, telemetry.Consumer, telemetry.Number("canopy.mail", row.ID),
 		telemetry.Number("canopy.attempt", int64(row.Attempts)))
 	defer func() { span.End(err) }()
-	message, err := outbox.OpenMail(m.box, row.Message)
+	message, err := outbox.OpenMail(m.box, row)
 	if err != nil {
 		return errors.Join(err, m.store.MailLate(ctx, row.ID, mailMaxWait, err.Error()))
 	}

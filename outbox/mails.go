@@ -20,9 +20,9 @@ func SealMail(box *secret.Box, m mail.Message) ([]byte, error) {
 	return db.SealedMails.Seal(box, unknownMail, raw), nil
 }
 
-// OpenMail opens a sealed message.
-func OpenMail(box *secret.Box, sealed []byte) (m mail.Message, err error) {
-	raw, err := db.SealedMails.Open(box, unknownMail, sealed)
+// OpenMail opens the sealed message of a row.
+func OpenMail(box *secret.Box, row *db.OutboxMail) (m mail.Message, err error) {
+	raw, err := db.SealedMails.Open(box, row.ID, row.Message)
 	if err != nil {
 		return m, err
 	}
