@@ -62,6 +62,17 @@ func UseSealingKey(ctx context.Context, s *db.Store, box *secret.Box) error {
 	return nil
 }
 
+// SealersBeside gives the keys, other than the newest one of the box, that a process was lately seen to seal with.
+func SealersBeside(ctx context.Context, s *db.Store, box *secret.Box) (ids []string, err error) {
+	keys, err := s.SealingKeys(ctx)
+	for _, k := range keys {
+		if k.ID != box.KeyIDs()[0] && k.Idle < sealingIdle.Seconds() {
+			ids = append(ids, k.ID)
+		}
+	}
+	return ids, err
+}
+
 // SealingRotation is what a rotation of the secret key has come to.
 type SealingRotation struct {
 	// Newest is the key that everything is sealed with now, but for what is Lost: values that no key opens.

@@ -16,6 +16,7 @@ import (
 	"canopy/internal/app/doctor"
 	"canopy/internal/devstack"
 	"canopy/internal/devstack/devtest"
+	"canopy/jobs"
 )
 
 // examined runs doctor on settings, and gives what it found by the name of what was looked at.
@@ -87,6 +88,26 @@ func TestDoctor(t *testing.T) {
 	expect(t, found, "webhook egress", doctor.Warning, "not public")
 	if n := s.Number("SELECT count(*) FROM sealing_keys"); n != 1 {
 		t.Errorf("%d sealing keys are known afterwards", n)
+	}
+}
+
+// TestDoctorTellsWhoSealsWithAnotherKey: a process that was not given a new key before others seal with it can't open what they seal.
+func TestDoctorTellsWhoSealsWithAnotherKey(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	older := s.App.Config.SecretKeys[0]
+	newer := []byte(strings.Repeat("n", 32))
+	devtest.Check(t, jobs.UseSealingKey(t.Context(), s.App.Store, newBox(t, newer, older)))
+	settings := deployed(s)
+	_, settings["CANOPY_SECRET_KEY"], _ = strings.Cut(platform.SecretKeys(newer, older), "=")
+	_, found := examined(t, settings)
+	expect(t, found, "secret key", doctor.Warning, "a process runs that seals with "+newBox(t, older).KeyIDs()[0]+", and the newest key here is "+newBox(t, newer).KeyIDs()[0])
+	s.SQL(`UPDATE sealing_keys SET used_at = now() - interval '2 minutes' WHERE id = $1`, newBox(t, older).KeyIDs()[0])
+	_, found = examined(t, settings)
+	for _, f := range found["secret key"] {
+		if strings.Contains(f.Detail, "a process runs") {
+			t.Errorf("once it has ended: %s", f.Detail)
+		}
 	}
 }
 

@@ -239,9 +239,17 @@ func (p *Platform) refreshKeys(ctx context.Context, keys *token.KeyRing) {
 			if err := jobs.UseSealingKey(ctx, p.Store, p.Box); err != nil && ctx.Err() == nil {
 				p.Log.WarnContext(ctx, "it was not written down which key seals", "error", err)
 			}
+			p.compareKeys(ctx)
 		}
 		p.loadKeys(ctx, keys)
 		p.lookForCells(ctx)
+	}
+}
+
+// compareKeys has the log tell where another process has come to seal with a key that this one was not given.
+func (p *Platform) compareKeys(ctx context.Context) {
+	if err := jobs.CompareSealingKeys(ctx, p.Store, p.Box); err != nil && ctx.Err() == nil {
+		p.Log.WarnContext(ctx, "what other processes seal may not open here", "error", err)
 	}
 }
 

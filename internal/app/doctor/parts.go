@@ -35,6 +35,15 @@ func (v *Visit) secretKey(ctx context.Context) {
 		v.found("secret key", Fault, "take it from where it is kept: without it secrets, signing keys and mails can't be opened", "%v", err)
 		return
 	}
+	beside, err := jobs.SealersBeside(ctx, v.store, box)
+	switch {
+	case err != nil:
+		v.unknown("secret key", err.Error())
+		return
+	case len(beside) > 0:
+		v.found("secret key", Warning, "start each process with both keys before one seals with the newer, or what it seals opens in no other",
+			"a process runs that seals with %s, and the newest key here is %s", strings.Join(beside, " and "), box.KeyIDs()[0])
+	}
 	if len(v.cfg.SecretKeys) > 1 {
 		v.found("secret key", Warning, "end the replacement: `canopy secret-key rotate`, then take the older ones out", "%d keys are set", len(v.cfg.SecretKeys))
 		return
