@@ -1,7 +1,6 @@
 package isolation
 
 import (
-	"os"
 	"testing"
 
 	"canopy/e2e/platform"
@@ -13,25 +12,6 @@ var inCells = map[string]func(*testing.T, *world){
 	"rest":         restIsolation,
 	"agents":       func(t *testing.T, w *world) { agentGraphIsolation(t, yardIn(w)) },
 	"agents' REST": func(t *testing.T, w *world) { agentRESTIsolation(t, yardIn(w)) },
-}
-
-// wholeMatrix asks all rows of all of inCells as every caller, which takes minutes.
-var wholeMatrix = os.Getenv("CANOPY_MATRIX") == "whole"
-
-// askEachRow is how many callers ask each row over cells, in turn.
-const askEachRow = 2
-
-// callers are those who ask the next row: everybody, or over cells the next ones of everybody.
-func (m *matrix) callers() []who {
-	if m.known == nil || wholeMatrix {
-		return everybody
-	}
-	var some []who
-	for range askEachRow {
-		some = append(some, everybody[m.turn%len(everybody)])
-		m.turn++
-	}
-	return some
 }
 
 // asked are those of inCells that are run.
@@ -72,6 +52,7 @@ func isolatedInCells(t *testing.T, region string, worldIn func(*testing.T, *plat
 			t.Parallel()
 			c := platform.StartAll(t, region, platform.NewDNS(t).Asked)
 			w := worldIn(t, c)
+			w.inTurn = 2
 			w.known = func() { c.Follow(t) }
 			inCells[name](t, w)
 		})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -92,6 +93,9 @@ func fill(template string, values []any) string {
 	})
 }
 
+// wholeMatrix asks all rows as every caller, also where the home alone has been asked so, which takes minutes.
+var wholeMatrix = os.Getenv("CANOPY_MATRIX") == "whole"
+
 // matrix runs rows and judges the answers.
 type matrix struct {
 	*world
@@ -127,6 +131,19 @@ func (m *matrix) state(t *testing.T) (all string) {
 		all += x.state(t) + "; "
 	}
 	return all
+}
+
+// callers are those who ask the next row: everybody, or the next ones of everybody.
+func (m *matrix) callers() []who {
+	if m.inTurn == 0 || wholeMatrix {
+		return everybody
+	}
+	var some []who
+	for range m.inTurn {
+		some = append(some, everybody[m.turn%len(everybody)])
+		m.turn++
+	}
+	return some
 }
 
 // row asks once for each caller, for what is there and for what is not.

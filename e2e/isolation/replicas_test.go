@@ -27,17 +27,17 @@ func TestReplicasIsolate(t *testing.T) {
 	}
 	for name, isolation := range map[string]func(*testing.T, func(*config.Config)) *platform.Platform{
 		"graph": func(t *testing.T, on func(*config.Config)) *platform.Platform {
-			w := newWorld(t, on)
+			w := anotherWorld(t, on)
 			graphIsolation(t, w)
 			return w.Platform
 		},
 		"rest": func(t *testing.T, on func(*config.Config)) *platform.Platform {
-			w := newWorld(t, on)
+			w := anotherWorld(t, on)
 			restIsolation(t, w)
 			return w.Platform
 		},
 		"agents": func(t *testing.T, on func(*config.Config)) *platform.Platform {
-			y := newYard(t, on)
+			y := yardIn(anotherWorld(t, on))
 			agentGraphIsolation(t, y)
 			return y.Platform
 		},

@@ -11,7 +11,7 @@ import (
 )
 
 // TestARestoredBackupIsolates takes a dump while people are added, and asks platforms that run on what is restored of it for what
-// TestGraphIsolation, TestRESTIsolation and those of agents ask for, as every caller.
+// TestGraphIsolation, TestRESTIsolation and those of agents ask for.
 func TestARestoredBackupIsolates(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
@@ -32,17 +32,19 @@ func TestARestoredBackupIsolates(t *testing.T) {
 	close(done)
 	load.Wait()
 	for name, isolation := range map[string]func(*testing.T, func(*config.Config)){
-		"graph":        func(t *testing.T, on func(*config.Config)) { graphIsolation(t, newWorld(t, on)) },
-		"REST":         func(t *testing.T, on func(*config.Config)) { restIsolation(t, newWorld(t, on)) },
-		"agents/graph": func(t *testing.T, on func(*config.Config)) { agentGraphIsolation(t, newYard(t, on)) },
-		"agents/REST":  func(t *testing.T, on func(*config.Config)) { agentRESTIsolation(t, newYard(t, on)) },
+		"graph":        func(t *testing.T, on func(*config.Config)) { graphIsolation(t, anotherWorld(t, on)) },
+		"REST":         func(t *testing.T, on func(*config.Config)) { restIsolation(t, anotherWorld(t, on)) },
+		"agents/graph": func(t *testing.T, on func(*config.Config)) { agentGraphIsolation(t, yardIn(anotherWorld(t, on))) },
+		"agents/REST":  func(t *testing.T, on func(*config.Config)) { agentRESTIsolation(t, yardIn(anotherWorld(t, on))) },
 		"subscriptions": func(t *testing.T, on func(*config.Config)) {
-			w := newWorld(t, on)
+			w := anotherWorld(t, on)
 			subscriptionIsolation(t, w)
 			answerSubscription(t, w)
 			documentSubscription(t, w) // last, as its worker goes on
 		},
-		"agents/subscriptions": func(t *testing.T, on func(*config.Config)) { agentSubscriptionIsolation(t, newYard(t, on)) },
+		"agents/subscriptions": func(t *testing.T, on func(*config.Config)) {
+			agentSubscriptionIsolation(t, yardIn(anotherWorld(t, on)))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := s.Restored(t, dump)

@@ -46,6 +46,9 @@ type world struct {
 	otherApp access.App
 	// known waits until all cells know what the home has; nil where there is the home alone.
 	known func()
+	// inTurn is how many callers ask each row of the matrix, in turn; all of them where it is 0. What every caller gets is asked of one platform:
+	// the others are to answer as that one does.
+	inTurn int
 	// copies: the vectors of what is searched are copied.
 	copies bool
 }
@@ -53,6 +56,13 @@ type world struct {
 func newWorld(t *testing.T, change ...func(*config.Config)) *world {
 	s := platform.Start(t, append(change, platform.NewDNS(t).Asked)...)
 	return worldOf(t, s, s)
+}
+
+// anotherWorld is a world on a platform that is to answer as the one of newWorld does: some callers ask each row, in turn.
+func anotherWorld(t *testing.T, change ...func(*config.Config)) *world {
+	w := newWorld(t, change...)
+	w.inTurn = 4
+	return w
 }
 
 // worldOf puts the company and the callers into a platform. data is where the company's data are.
