@@ -4,6 +4,9 @@
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
+# Programs and tests are compiled in one way, so that what is compiled for one is there for the other, in any folder.
+export CGO_ENABLED ?= 0
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 STACK := go run ./internal/devstack/cmd/teststack --
 # The tests that a target runs, and how.
 PKG ?= ./...
@@ -29,7 +32,7 @@ cluster: build ## Run a platform of many processes here, with a standby, poolers
 
 build: ## Build bin/canopy
 	@echo "building bin/canopy: some minutes the first time, seconds after that" >&2
-	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/canopy ./cmd/canopy
+	@go build -ldflags "$(LDFLAGS)" -o bin/canopy ./cmd/canopy
 
 test: ## Run all tests on a real PostgreSQL and a real Redis
 	@scripts/bootstrap.sh tests
