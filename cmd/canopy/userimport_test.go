@@ -48,7 +48,7 @@ func TestUserImport(t *testing.T) {
 	}
 	faulty := people.String() + "No,no address,One\nNone,,One\nTwice,P7@import.example,Ada\n"
 	code, out := run(faulty, "--dry-run")
-	expect(code, out, exitFault, "250 would be added, 1 are there already, 2 would fail", "line 252: no address")
+	expect(code, out, exitFault, "250 would be added, 1 are there already, 2 would fail", "line 252: no address", "2 would not be added")
 	if members() != before {
 		t.Error("a dry run has added somebody")
 	}

@@ -123,6 +123,9 @@ func TestTreeStaysATree(t *testing.T) {
 			for i := 0; i < len(companies) && seen["oust 204"] == 0; i++ {
 				seen[fmt.Sprint("oust ", oust(s, rand.New(rand.NewPCG(seed, uint64(i))), companies[i]).Status)]++
 			}
+			for i := 0; i < len(companies) && seen["move 200"] == 0; i++ {
+				seen[fmt.Sprint("move ", treeChanges[5].do(s, root, rand.New(rand.NewPCG(seed, uint64(i))), companies).Status)]++
+			}
 		}
 		var running sync.WaitGroup
 		for n := range 50 {
@@ -153,7 +156,7 @@ func TestTreeStaysATree(t *testing.T) {
 		}
 	}
 	t.Logf("%v", seen)
-	for _, done := range []string{"create 200", "suspend 200", "delete 202", "erase 202", "oust 204"} {
+	for _, done := range []string{"create 200", "suspend 200", "move 200", "delete 202", "erase 202", "oust 204"} {
 		if seen[done] == 0 {
 			t.Errorf("%s never came about: %v", done, seen)
 		}

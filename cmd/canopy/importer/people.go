@@ -378,7 +378,10 @@ func (p *People) summary() error {
 }
 
 func (p *People) fault() error {
-	if p.failed > 0 {
+	switch {
+	case p.failed > 0 && p.DryRun:
+		return fmt.Errorf("%d would not be added", p.failed)
+	case p.failed > 0:
 		return fmt.Errorf("%d not added: the same command tries them again", p.failed)
 	}
 	return nil
