@@ -273,8 +273,10 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 	}
 	for _, r := range rows {
 		if app, ok := access.ParseApp(r.Code); ok {
-			c.Grants[app] = r.grant()
-			c.Grants[app].Features &^= c.Withheld
+			g := r.grant()
+			g.KeptBack = g.Features & c.Withheld
+			g.Features &^= c.Withheld
+			c.Grants[app] = g
 		}
 	}
 	return c, nil

@@ -60,7 +60,7 @@ func refusal(p *access.Principal, need *rule.Rule) error {
 		case !p.Serves[app]:
 		case g == nil:
 			err = problem.Denied("the access to the application %s was disabled, or no longer reaches here", app)
-		case p.Withheld&need.Right != 0:
+		case g.KeptBack&need.Right != 0:
 			err = problem.Denied("your session comes from an identity provider that was set up by somebody without the right %s", need.Right.Names()[0])
 		case p.KeyID != 0:
 			err = problem.Denied("the API key, or the role %q of its user, lacks the right %s", g.RoleName, need.Right.Names()[0])

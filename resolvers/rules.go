@@ -54,7 +54,7 @@ func (c *caller) mayGive(rights access.Features) error {
 		g = &access.Grant{}
 	}
 	beyond := rights &^ g.Features
-	if withheld := beyond & c.Withheld; withheld != 0 {
+	if withheld := beyond & g.KeptBack; withheld != 0 {
 		return problem.Denied("the right %s can't be given: your session comes from an identity provider that was set up by somebody without it", withheld.Names()[0]).With(beyondOwnRights)
 	}
 	if beyond != 0 {

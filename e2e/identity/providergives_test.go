@@ -3,6 +3,7 @@ package identity
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/lib/pq"
@@ -118,6 +119,28 @@ func TestAProviderGivesNoMoreThanItsMakerMay(t *testing.T) {
 		p.Must(200, "PUT", at, p.mira, map[string]any{"clientId": "another"})
 		p.takesOver(t, session)
 	})
+}
+
+// TestWhatWithholdsIsNamed: a refusal names the provider where that keeps a right of the role back, and the role where that lacks it by itself.
+func TestWhatWithholdsIsNamed(t *testing.T) {
+	t.Parallel()
+	p := newDeputized(t)
+	id := p.provide(t, p.mira, p.alpine, p.evil.URL, map[string]any{"domains": []string{"alpine.example"}})
+	session, _ := refreshed(t, p.Platform, p.evil.enter(t, p.Platform, fmt.Sprint("provider=", id), "e1", "greta@alpine.example"))
+	account, owner := p.Account(p.alpine, "tenant"), p.RoleID(0, "tenant", "Owner")
+	refused := func(use, give string) {
+		t.Helper()
+		uses := p.Do("GET", "/tenant/billing", session, nil)
+		gives := p.Do("PUT", "/permission", session, map[string]any{"id": p.Permission(p.UserID("mira@alpine.example"), account), "appRoleId": owner})
+		for want, a := range map[string]platform.Answer{use: uses, give: gives} {
+			if detail := fmt.Sprint(platform.Member(t, a.JSON(t), "detail")); a.Status != http.StatusForbidden || !strings.Contains(detail, want) {
+				t.Errorf("%d %s, not %s", a.Status, detail, want)
+			}
+		}
+	}
+	refused("comes from an identity provider that was set up by somebody without the right billing.read", "your session comes from an identity provider that was set up by somebody without it")
+	p.SQL(`UPDATE permissions SET role_id = $3 WHERE user_id = $1 AND account_id = $2`, p.UserID("greta@alpine.example"), account, p.RoleID(p.alpine, "tenant", "Front desk"))
+	refused(`the role "Front desk" lacks the right billing.read`, `your own role "Front desk" in tenant management does not have it`)
 }
 
 // TestADirectoryGivesNoMoreThanItsMakerMay: the same by SCIM.

@@ -47,6 +47,8 @@ type Grant struct {
 	RoleName     string
 	Owner        bool
 	Features     Features
+	// KeptBack are the rights of the role that the session's identity provider keeps back; Features has none of them.
+	KeptBack Features
 	// Stale: the permission's last use was written down over a minute ago.
 	Stale bool
 }
