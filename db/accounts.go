@@ -34,7 +34,9 @@ func (a *Account) GlobalID() globalid.ID { return globalid.ID{Type: "Account", I
 
 func (a *Account) key() int64 { return a.ID }
 
-var accountColumns = columns[Account]("a") + `, i.application_id, i.region_id, i.domain, i.active AS instance_active,
+// The address is that of the region's cell, where it has one: what companies have is there.
+var accountColumns = columns[Account]("a") + `, i.application_id, i.region_id, i.active AS instance_active,
+	COALESCE((SELECT z.address FROM cells z WHERE z.region_id = i.region_id), i.domain) AS domain,
 	(SELECT o.code FROM applications o WHERE o.id = i.application_id) AS application_code`
 
 // instanceOf joins the application's instance i of an account a.

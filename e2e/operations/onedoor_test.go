@@ -71,6 +71,20 @@ func TestOneDoor(t *testing.T) {
 		t.Errorf("an original by its link: %d %.100s", a.Status, a.Body)
 	}
 
+	// Whoever is told where an application runs is told of the cell; people sign in at the home.
+	root, labs := home.Root(), home.Customer("Brightwater Labs")
+	for _, at := range []*platform.Platform{home, cell} {
+		for customer, domain := range map[int64]string{hydro: cell.URL, labs: home.URL} {
+			of := at.MustGQL(root, fmt.Sprintf(`{ customer(id: "%d") { accounts(first: 1) { nodes { domain application { authUrl } } } } }`, customer), nil)
+			if want := fmt.Sprint(map[string]any{"domain": domain, "application": map[string]any{"authUrl": home.URL}}); !strings.Contains(fmt.Sprint(of), want) {
+				t.Errorf("where the accounts of %d are: %v, want %s", customer, of, want)
+			}
+			if a := at.Must(200, "GET", fmt.Sprintf("/tenant/accounts/%d", customer), root, nil); !strings.Contains(string(a.Body), `"domain":"`+domain+`"`) {
+				t.Errorf("by REST: %s", a.Body)
+			}
+		}
+	}
+
 	builder := home.Token(id, secret, "builder")
 	agent := home.Publish(builder, platform.Greeter)
 	run := home.Poll(builder, home.Start(builder, agent, map[string]any{"name": mark}))
