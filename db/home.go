@@ -20,7 +20,7 @@ type Home struct {
 
 // OpenHome makes the way from a cell to its home's database behind a URL, without looking whether that is there.
 func (s *Store) OpenHome(url string) (*Home, error) {
-	pool, err := Connect(url, Options{MaxConns: 2})
+	pool, err := Connect(url, Options{MaxConns: 2, silence: homeWait})
 	if err != nil {
 		return nil, fmt.Errorf("CANOPY_HOME_URL: %w", err)
 	}

@@ -21,6 +21,8 @@ type Options struct {
 	MaxConns int
 	// patient is for work that takes as long as it takes, and waits for locks no longer than lockWait.
 	patient bool
+	// silence is how long the server may say nothing while it is asked; 0 stands for longer than any statement may take.
+	silence time.Duration
 }
 
 // Connect opens a pool without looking at what is behind it.
@@ -37,6 +39,9 @@ func Connect(url string, o Options) (*sqlx.DB, error) {
 func (o Options) connector(url string) (*pgconn.Connector, error) {
 	if o.patient {
 		return pgconn.Patient(url, lockWait)
+	}
+	if o.silence > 0 {
+		return pgconn.Within(url, o.silence, statements...)
 	}
 	return pgconn.New(url, statements...)
 }

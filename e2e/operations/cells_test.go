@@ -4,12 +4,15 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -191,6 +194,40 @@ func TestLateCellRefuses(t *testing.T) {
 	c.Home.SQL(`UPDATE api_keys SET revoked_at = now() WHERE client_id = $1`, keyID)
 	devtest.Check(t, held.Rollback())
 	devtest.Eventually(t, "the cell knows what was revoked meanwhile", func() bool { return list().Status == 401 })
+}
+
+// TestCellBeginsBesideASilentHome: while the home's server takes connections and says nothing, as one that is frozen or behind a way that lets nothing through, a process of the cell begins all the same,
+// answers, and ends when it is asked to.
+func TestCellBeginsBesideASilentHome(t *testing.T) {
+	t.Parallel()
+	c := platform.StartCells(t, "eu-central")
+	keyID, plain := c.Key(t, c.Home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example")
+	token := c.Cell.Token(keyID, plain, "assistant")
+	silent := devtest.Must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	defer func() { _ = silent.Close() }()
+	address := devtest.Must[string](t)(devstack.FreeAddress())
+	home := "CANOPY_HOME_URL=postgres://cell:secret@" + silent.Addr().String() + "/canopy?sslmode=disable"
+	p := c.Cell.StartProgram(t, "serve", slices.Concat(serving(c.Cell, address), c.Settings(), []string{home})...)
+	t.Cleanup(p.Kill)
+	begun := time.Now()
+	devtest.Eventually(t, "it answers", func() bool {
+		r := devtest.Must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/context", nil))
+		r.Header.Set("Authorization", "Bearer "+token)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return false
+		}
+		_ = a.Body.Close()
+		return a.StatusCode == 200
+	})
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it answers after %v", took)
+	}
+	begun = time.Now()
+	devtest.Check(t, p.Cmd.Process.Signal(syscall.SIGTERM))
+	if err := p.Cmd.Wait(); err != nil || time.Since(begun) > 20*time.Second {
+		t.Errorf("it has ended after %v: %v", time.Since(begun), err)
+	}
 }
 
 // TestNewSessionsAreWaitedFor: who has just signed in is let in by a cell once it has the session. While that is on its way for longer nobody is told that it has ended. One that has ended is refused at

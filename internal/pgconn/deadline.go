@@ -3,6 +3,7 @@ package pgconn
 import (
 	"context"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -27,28 +28,74 @@ func (d deadlineDialer) DialContext(ctx context.Context, network, address string
 	if err != nil {
 		return nil, err
 	}
+	if o, is := ctx.Value(openingKey{}).(*opening); is {
+		o.dialled(c)
+	}
 	if d.wait == 0 {
 		return c, nil
 	}
-	return &deadlineConn{c, d.wait}, nil
+	return &deadlineConn{Conn: c, wait: d.wait}, nil
 }
 
-// deadlineConn gives every read and write a deadline of its own.
+// deadlineConn gives every read and write a deadline of its own, none of which is behind the one of all, where that is set.
 type deadlineConn struct {
 	net.Conn
 	wait time.Duration
+	// until is the one of all; the driver sets it while it opens the connection, and takes it back then.
+	until time.Time
+}
+
+// SetDeadline implements net.Conn.
+func (c *deadlineConn) SetDeadline(t time.Time) error {
+	c.until = t
+	return c.Conn.SetDeadline(t)
+}
+
+func (c *deadlineConn) next() time.Time {
+	at := time.Now().Add(c.wait)
+	if !c.until.IsZero() && c.until.Before(at) {
+		return c.until
+	}
+	return at
 }
 
 func (c *deadlineConn) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.wait)); err != nil {
+	if err := c.SetReadDeadline(c.next()); err != nil {
 		return 0, err
 	}
 	return c.Conn.Read(b)
 }
 
 func (c *deadlineConn) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.wait)); err != nil {
+	if err := c.SetWriteDeadline(c.next()); err != nil {
 		return 0, err
 	}
 	return c.Conn.Write(b)
+}
+
+// opening is a connection that is being opened: the driver looks at the context while it dials, and no more when it waits for the server's first words, which one that is frozen never says.
+type opening struct {
+	mu    sync.Mutex
+	conn  net.Conn
+	ended bool
+}
+
+type openingKey struct{}
+
+// dialled notes the connection that words are waited for on from now on.
+func (o *opening) dialled(c net.Conn) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.conn = c; o.ended {
+		_ = c.Close()
+	}
+}
+
+// end has whoever waits for words hear that there are none.
+func (o *opening) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended = true; o.conn != nil {
+		_ = o.conn.Close()
+	}
 }

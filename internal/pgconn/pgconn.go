@@ -6,6 +6,7 @@
 package pgconn
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -27,7 +28,9 @@ const (
 	statementTimeout = 30 * time.Second
 	readTimeout      = 45 * time.Second
 	dialTimeout      = 5 * time.Second
-	keepAlive        = 15 * time.Second
+	// openTimeout is how long a server may take to let a connection in, where the URL has no connect_timeout: the next one of several is asked then.
+	openTimeout = 15 * time.Second
+	keepAlive   = 15 * time.Second
 )
 
 // ErrConnect says that no connection could be opened: nobody answered, or no server that was asked
@@ -45,13 +48,18 @@ type Connector struct {
 // New reads a URL as Parse does. A connection prepares each of the statements when it first runs it, and keeps it
 // for as long as it lives.
 func New(url string, statements ...string) (*Connector, error) {
+	return Within(url, readTimeout, statements...)
+}
+
+// Within is New for a server that is given up where it says nothing for a time while it is asked.
+func Within(url string, wait time.Duration, statements ...string) (*Connector, error) {
 	cfg, err := Parse(url)
 	if err != nil {
 		return nil, err
 	}
 	bounds := map[string]string{"statement_timeout": milliseconds(statementTimeout)}
 	maps.Copy(bounds, byKey)
-	return open(cfg, readTimeout, bounds, statements)
+	return open(cfg, wait, bounds, statements)
 }
 
 // byKey has rows found by keys, one by one. A plan that is made while a table is empty is kept when it has thousands of rows: it must not read
@@ -101,6 +109,7 @@ func open(cfg pq.Config, wait time.Duration, bounds map[string]string, statement
 	if cfg.ApplicationName == "" {
 		cfg.ApplicationName = "canopy"
 	}
+	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, openTimeout)
 	// Bytes go as they are, and not as text of twice their length that the server reads back: what is bytes here is a bytea there, or what the
 	// server has in the same form.
 	cfg.BinaryParameters = true
@@ -125,8 +134,10 @@ func setAll(settings map[string]string) string {
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	opened, err := c.open(ctx)
 	switch {
-	case err == nil || ctx.Err() != nil:
-		return opened, err
+	case err == nil:
+		return opened, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	case errors.Is(err, pq.ErrSSLNotSupported): // what URLs without sslmode ask for
 		err = errors.New("the server has no TLS; where the way to it is safe without, add sslmode=disable to the URL")
 	}
@@ -134,13 +145,19 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 func (c *Connector) open(ctx context.Context) (driver.Conn, error) {
-	opened, err := c.pq.Connect(ctx)
+	o := &opening{}
+	stop := context.AfterFunc(ctx, o.end)
+	defer stop()
+	opened, err := c.pq.Connect(context.WithValue(ctx, openingKey{}, o))
 	if err != nil {
 		return nil, err
 	}
 	inner := opened.(whole)
 	if _, err := inner.ExecContext(ctx, c.begin, nil); err != nil {
 		return nil, errors.Join(err, inner.Close())
+	}
+	if !stop() {
+		return nil, errors.Join(context.Cause(ctx), inner.Close())
 	}
 	kept := make(map[string]wholeStmt, len(c.kept))
 	for _, text := range c.kept {
