@@ -408,15 +408,23 @@ func TestSplitChecks(t *testing.T) {
 		t.Errorf("there is to move: %v", sizes)
 	}
 	var keys []string
-	devtest.Check(t, split.EachObject(ctx, "a store", func(some []SplitObject) error {
-		for _, o := range some {
-			keys = append(keys, o.Key)
+	devtest.Check(t, split.EachObject(ctx, "a store", func(some []SplitObject) (came []string, err error) {
+		for _, o := range some[1:] {
+			came = append(came, o.Key)
 		}
-		return nil
+		keys = append(keys, came...)
+		return came, nil
 	}))
-	devtest.Check(t, split.EachObject(ctx, "a store", func(some []SplitObject) error { return fmt.Errorf("%d come again", len(some)) }))
+	devtest.Check(t, split.EachObject(ctx, "a store", func(some []SplitObject) ([]string, error) {
+		if len(some) != 1 || slices.Contains(keys, some[0].Key) {
+			t.Errorf("of those that have come, and one that has not, these come again: %v", some)
+		}
+		keys = append(keys, some[0].Key)
+		return []string{some[0].Key}, nil
+	}))
+	devtest.Check(t, split.EachObject(ctx, "a store", func(some []SplitObject) ([]string, error) { return nil, fmt.Errorf("%d come again", len(some)) }))
 	again := errors.New("they come")
-	if err := split.EachObject(ctx, "another", func([]SplitObject) error { return again }); !errors.Is(err, again) {
+	if err := split.EachObject(ctx, "another", func([]SplitObject) ([]string, error) { return nil, again }); !errors.Is(err, again) {
 		t.Errorf("what one store has is not brought into another: %v", err)
 	}
 	if len(keys) < len(before["documents"]) {

@@ -19,8 +19,8 @@ const (
 	objectsAtOnce = 500
 )
 
-// EachObject gives some objects at a time of which it is not noted that the cell has them in a store, and notes it once each has come back without an error.
-func (s *Split) EachObject(ctx context.Context, store string, each func([]SplitObject) error) error {
+// EachObject gives some objects at a time of which it is not noted that the cell has them in a store, and notes it of those that have come, whose keys each gives.
+func (s *Split) EachObject(ctx context.Context, store string, each func([]SplitObject) (came []string, err error)) error {
 	if _, err := s.to.pool.ExecContext(ctx, qObjectsNoted); err != nil {
 		return translate(ctx, err)
 	}
@@ -51,19 +51,16 @@ func (s *Split) EachObject(ctx context.Context, store string, each func([]SplitO
 	return nil
 }
 
-func (s *Split) eachNew(ctx context.Context, store string, keys []string, each func([]SplitObject) error) error {
+func (s *Split) eachNew(ctx context.Context, store string, keys []string, each func([]SplitObject) ([]string, error)) error {
 	var rest []SplitObject
 	if err := s.to.pool.SelectContext(ctx, &rest, `SELECT k AS key FROM unnest($1::text[]) k WHERE NOT EXISTS (SELECT FROM canopy_split.objects o WHERE o.store = $2 AND o.key = k)`, pq.Array(keys), store); err != nil || len(rest) == 0 {
 		return translate(ctx, err)
 	}
-	if err := each(rest); err != nil {
+	came, err := each(rest)
+	if err != nil {
 		return err
 	}
-	came := make([]string, len(rest))
-	for i, o := range rest {
-		came[i] = o.Key
-	}
-	_, err := s.to.pool.ExecContext(ctx, `INSERT INTO canopy_split.objects (store, key) SELECT $2, unnest($1::text[]) ON CONFLICT DO NOTHING`, pq.Array(came), store)
+	_, err = s.to.pool.ExecContext(ctx, `INSERT INTO canopy_split.objects (store, key) SELECT $2, unnest($1::text[]) ON CONFLICT DO NOTHING`, pq.Array(came), store)
 	return translate(ctx, err)
 }
 

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -99,7 +100,18 @@ func TestRegionSplits(t *testing.T) {
 		devtest.Eventually(t, "it is "+in, func() bool { return strings.Contains(p.Log.String(), "holding") })
 		return p
 	}
-	p := split("copying")
+	// As where the store is not mounted: nothing is there, and nothing is given up for it.
+	folder := strings.TrimPrefix(home.App.Config.BlobURL, "file://")
+	devtest.Check(t, os.Rename(folder, folder+".away"))
+	devtest.Check(t, os.Mkdir(folder, 0o700))
+	p := home.StartProgram(t, platform.Split, c.SplitInto("eu-central")...)
+	if err := p.Cmd.Wait(); err == nil || !strings.Contains(p.Log.String(), "the home's store does not have it") {
+		t.Fatalf("without the home's store it ends by %v: %s", err, p.Log)
+	}
+	devtest.Check(t, os.RemoveAll(folder))
+	devtest.Check(t, os.Rename(folder+".away", folder))
+	more("when the originals were not there")
+	p = split("copying")
 	more("while it copies")
 	p.Kill()
 	more("when it was killed")

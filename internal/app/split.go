@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/google/uuid"
@@ -114,22 +115,27 @@ func (m *Mover) apart(ctx context.Context) (err error) {
 
 // objects brings those that the cell lacks, and reads each there again. While the home goes on, one may be gone that a document had a moment ago.
 func (m *Mover) objects(ctx context.Context, goesOn bool) error {
-	return m.EachObject(ctx, m.noted, func(some []db.SplitObject) error {
+	return m.EachObject(ctx, m.noted, func(some []db.SplitObject) (came []string, err error) {
 		if m.home == nil {
-			return fmt.Errorf("there is the original %s, and CANOPY_BLOB_URL is not set", some[0].Key)
+			return nil, fmt.Errorf("there is the original %s, and CANOPY_BLOB_URL is not set", some[0].Key)
 		}
 		all, ctx := errgroup.WithContext(ctx)
 		all.SetLimit(objectsAtOnce)
+		var mu sync.Mutex
 		for _, o := range some {
 			all.Go(func() error {
 				err := m.object(ctx, o.Key)
 				if goesOn && errors.Is(err, errNoObject) {
-					err = nil // the last time it is looked for again
+					return nil // it has not come: the last time it is looked for again
 				}
+				mu.Lock()
+				defer mu.Unlock()
+				came = append(came, o.Key)
 				return err
 			})
 		}
-		return all.Wait()
+		err = all.Wait()
+		return came, err
 	})
 }
 
