@@ -183,6 +183,9 @@ func (m *Migrator) Down(ctx context.Context) (done *goose.MigrationResult, err e
 		return nil, fmt.Errorf("the database is at the version %d, which this program does not know: take it back by the program that brought it there", there.Version)
 	}
 	if there.Version > 0 {
+		if err := m.mayGoBack(ctx, there); err != nil {
+			return nil, err
+		}
 		if err := m.unmark(ctx); err != nil {
 			return nil, err
 		}
@@ -192,6 +195,23 @@ func (m *Migrator) Down(ctx context.Context) (done *goose.MigrationResult, err e
 		err = errors.Join(err, m.mark(ctx, now.Version))
 	}
 	return done, err
+}
+
+// mayGoBack refuses to take back, where a log has months, what can't be with partitions.
+func (m *Migrator) mayGoBack(ctx context.Context, there schema) error {
+	if there.Version >= monthsFrom {
+		return nil
+	}
+	for _, l := range Logs() {
+		var is bool
+		if err := m.pool.GetContext(ctx, &is, `SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1) AND relkind = 'p')`, l.table()); err != nil {
+			return translate(ctx, err)
+		}
+		if is {
+			return fmt.Errorf("the log of %s has months, and its indexes can't be taken back: the schema goes back to the version %d, and no further", l.Name, there.Version)
+		}
+	}
+	return nil
 }
 
 // aside tries a migration until nobody has what it locks.

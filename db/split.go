@@ -270,6 +270,14 @@ func (s *Split) fits(ctx context.Context) error {
 	if err != nil || st.SwitchedAt != nil {
 		return err
 	}
+	// A month that is dropped takes its ids along, and rows of the home may have such.
+	for _, l := range Logs() {
+		if is, err := l.inMonths(ctx, s.to.pool); err != nil {
+			return err
+		} else if is {
+			return fmt.Errorf("the log of %s has months in the cell: its logs can be changed over once the region has moved, and not before", l.Name)
+		}
+	}
 	for _, table := range []string{"contexts", "agents", "webhook_destinations", "secrets", "audit_events"} {
 		var own bool
 		if err := getInto(ctx, s.replica, &own, `SELECT EXISTS (SELECT FROM `+table+` WHERE id >= $1)`, IDsOfCell); err != nil {
@@ -302,7 +310,7 @@ func (s *Split) published(ctx context.Context) error {
 	}
 	if err := sqlx.SelectContext(ctx, s.home, &columns, `
 		SELECT k.relname::text AS of_table, a.attname::text AS name FROM pg_class k JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped
-		WHERE k.relnamespace = 'public'::regnamespace AND k.relkind = 'r' AND a.attgenerated = '' ORDER BY k.relname, a.attnum`); err != nil {
+		WHERE k.relnamespace = 'public'::regnamespace AND k.relkind IN ('r', 'p') AND NOT k.relispartition AND a.attgenerated = '' ORDER BY k.relname, a.attnum`); err != nil {
 		return translate(ctx, err)
 	}
 	keys, err := s.keys(ctx)

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -44,6 +45,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"forget old holds":               w.Store.SweepDeliveryHolds,
 		"forget old webhook secrets":     func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetDestinationSecrets) },
 		"forget removed secrets":         func(ctx context.Context) error { return forgetBatches(ctx, w.Store.EraseSecrets) },
+		"make months of logs ahead":      func(ctx context.Context) error { return w.Store.Months().Ahead(ctx) },
 		"forget old deliveries":          w.forgetDeliveries,
 		"forget old runs":                w.forgetRuns,
 		"forget old audit events":        w.forgetAuditEvents,
@@ -144,18 +146,29 @@ func (w *Worker) mailDisabled(ctx context.Context, tx *db.Store, d *db.Destinati
 // Retention is how long what has ended is kept in the log; 0 stands for ever.
 type Retention struct{ Deliveries, Runs, Audit time.Duration }
 
-// forgetDeliveries, forgetRuns and forgetAuditEvents delete what is older than the retention, batch by batch: the rows
+// forgetDeliveries, forgetRuns and forgetAuditEvents drop the months that are older than the retention, where the log has any, and delete what else is, batch by batch: the rows
 // lie in the order of their ids, so nothing is searched for.
 func (w *Worker) forgetDeliveries(ctx context.Context) error {
-	return forget(ctx, w.Store.ForgetDeliveries, w.Retention.Deliveries, deliveryBatch)
+	return w.forgetLog(ctx, db.DeliveryLog, w.Store.ForgetDeliveries, w.Retention.Deliveries, deliveryBatch)
 }
 
 func (w *Worker) forgetRuns(ctx context.Context) error {
-	return forget(ctx, w.Store.ForgetRuns, w.Retention.Runs, runBatch)
+	return w.forgetLog(ctx, db.RunLog, w.Store.ForgetRuns, w.Retention.Runs, runBatch)
 }
 
 func (w *Worker) forgetAuditEvents(ctx context.Context) error {
-	return forget(ctx, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
+	return w.forgetLog(ctx, db.AuditLog, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
+}
+
+func (w *Worker) forgetLog(ctx context.Context, l *db.Log, batch forgetting, keep time.Duration, limit int) error {
+	if keep <= 0 {
+		return nil
+	}
+	rest, err := w.Store.Months().Drop(ctx, l, keep)
+	for _, ids := range rest {
+		err = errors.Join(err, forgetAmong(ctx, ids, batch, keep, limit))
+	}
+	return err
 }
 
 // forgetFormerMembers deletes those of whom no event tells any more.
@@ -179,15 +192,24 @@ func forgetBatches(ctx context.Context, batch func(ctx context.Context, limit in
 	}
 }
 
-func forget(ctx context.Context, batch func(ctx context.Context, keep time.Duration, after int64, limit int) (int64, error), keep time.Duration, limit int) error {
+// forgetting deletes rows from behind an id on, in a batch, and gives the id to go on from; 0 when there is nothing left.
+type forgetting func(ctx context.Context, keep time.Duration, after int64, limit int) (last int64, err error)
+
+func forget(ctx context.Context, batch forgetting, keep time.Duration, limit int) error {
 	if keep <= 0 {
 		return nil
 	}
-	for after := int64(0); ; {
+	return forgetAmong(ctx, db.IDs{}, batch, keep, limit)
+}
+
+// forgetAmong does that among some ids. The last batch may go beyond them: what it finds there is as old.
+func forgetAmong(ctx context.Context, ids db.IDs, batch forgetting, keep time.Duration, limit int) error {
+	for after := ids.After; ids.Last == 0 || after < ids.Last; {
 		last, err := batch(ctx, keep, after, limit)
 		if err != nil || last == 0 {
 			return err
 		}
 		after = last
 	}
+	return nil
 }

@@ -168,6 +168,11 @@ func (v *Visit) schema(ctx context.Context, s *db.Server) {
 		return
 	}
 	v.store = store
+	if logs, err := store.Months().Unattended(ctx); err != nil {
+		v.found("months of logs", Fault, "", "%v", err)
+	} else if len(logs) > 0 {
+		v.found("months of logs", Warning, "have workers connect as the role that owns the tables, or make theirs a member of it", "no months are made or dropped of %s, as the role of DATABASE_URL is not their owner", strings.Join(logs, ", "))
+	}
 }
 
 // clock compares a server's clock with this machine's: it was read at some time between begun and begun+took.

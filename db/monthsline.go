@@ -1,0 +1,300 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+)
+
+// Where a table that is written to gets an end, PostgreSQL reads all of it under a lock, unless a valid check says that nothing lies behind. Such a check, a line, is validated while all goes on; but it
+// refuses what comes to lie behind it. So it is drawn far ahead, for which ids are given away once, at the change-over alone. Once ids come near to it, it is taken away: by who has drawn it, and otherwise by the
+// upkeep of any worker.
+
+const lineName = "month_line"
+
+// monthLine is where the next partition begins.
+type monthLine struct {
+	// at is its first id. From the id near on, the line is in the way.
+	at, near int64
+}
+
+// lineOf gives the line that is being drawn through a table; nil where there is none.
+func lineOf(ctx context.Context, on queryer, table string) (*monthLine, error) {
+	var notes []string
+	if err := selectInto(ctx, on, &notes, `SELECT COALESCE(obj_description(oid, 'pg_constraint'), '') FROM pg_constraint WHERE conrelid = $1::regclass AND conname = $2`, table, lineName); err != nil || len(notes) == 0 {
+		return nil, translate(ctx, err)
+	}
+	line := &monthLine{}
+	if _, err := fmt.Sscanf(notes[0], "%d %d", &line.at, &line.near); err != nil {
+		return nil, fmt.Errorf("the constraint %s of %s is not what it should be: %q", lineName, table, notes[0])
+	}
+	return line, nil
+}
+
+// errNear: ids have come near to the line while it was drawn.
+var errNear = errors.New("ids have come near to the line")
+
+// drawTries is how often a line is drawn anew, each time twice as far away.
+const drawTries = 10
+
+// draw draws a line through the tables of a log whose names have a suffix, has do put what is in front of it into a partition, and opens two behind it. A line that another has begun is gone on with.
+func (m *Months) draw(ctx context.Context, l *Log, suffix string, do func(*monthTx, int64) error) error {
+	for try := 0; ; try++ {
+		line, err := m.mark(ctx, l, suffix, m.margin<<try)
+		if err != nil {
+			return err
+		}
+		size, err := m.expected(ctx, l)
+		if err != nil {
+			return err
+		}
+		after := line.at + size
+		if err = m.prove(ctx, l, suffix, line); err == nil {
+			err = errors.Join(m.make(ctx, l, suffix, line.at), m.make(ctx, l, suffix, after))
+		}
+		if err == nil {
+			err = m.short(ctx, l, l.withPart(suffix), func(tx *monthTx) error {
+				if err := line.holds(ctx, tx, l, suffix); err != nil {
+					return err
+				}
+				if err := do(tx, line.at); err != nil {
+					return err
+				}
+				if err := errors.Join(tx.open(ctx, line.at, after), tx.open(ctx, after, 0)); err != nil {
+					return err
+				}
+				return tx.jump(ctx, line.at)
+			})
+		}
+		if !errors.Is(err, errNear) || try == drawTries {
+			if err == nil { // its new partitions have no statistics, nor has the whole
+				_, err = m.pool.ExecContext(ctx, `ANALYZE `+l.table())
+			}
+			return err
+		}
+		if err := m.discardRest(ctx, l); err != nil {
+			return err
+		}
+	}
+}
+
+// jump has the next id be one that is higher than all before it.
+func (tx *monthTx) jump(ctx context.Context, id int64) error {
+	return tx.exec(ctx, fmt.Sprintf(`SELECT setval('%s', %d, false)`, tx.log.sequence(), id))
+}
+
+// holds tells whether ids are still far from a line, and nobody else has drawn another one.
+func (line *monthLine) holds(ctx context.Context, on queryer, l *Log, suffix string) error {
+	there, err := lineOf(ctx, on, l.table()+suffix)
+	if err != nil {
+		return err
+	}
+	last, err := l.lastID(ctx, on)
+	if err == nil && (there == nil || *there != *line || last >= line.near) {
+		err = errNear
+	}
+	return err
+}
+
+func (l *Log) lastID(ctx context.Context, on queryer) (last int64, err error) {
+	err = getInto(ctx, on, &last, `SELECT last_value FROM `+l.sequence())
+	return last, translate(ctx, err)
+}
+
+// mark begins a line, or goes on with one.
+func (m *Months) mark(ctx context.Context, l *Log, suffix string, margin int64) (*monthLine, error) {
+	line, err := lineOf(ctx, m.pool, l.table()+suffix)
+	if err != nil {
+		return nil, err
+	}
+	last, err := l.lastID(ctx, m.pool)
+	if err != nil {
+		return nil, err
+	}
+	if line != nil && last < line.near {
+		return line, nil
+	}
+	// What two days bring is left to what is written meanwhile.
+	var highest, days int64
+	if err := m.pool.QueryRowContext(ctx, fmt.Sprintf(`
+		SELECT GREATEST($1, COALESCE((SELECT max(id) FROM %[1]s), 0)),
+			$1 - COALESCE((SELECT id FROM %[1]s WHERE created_at > now() - interval '2 days' ORDER BY created_at, id LIMIT 1), $1)`, l.table()+suffix), last).Scan(&highest, &days); err != nil {
+		return nil, translate(ctx, err)
+	}
+	margin += max(0, days)
+	line = &monthLine{at: highest + margin + 1, near: last + margin/4}
+	return line, m.short(ctx, l, l.names(suffix), func(tx *monthTx) error {
+		if err := tx.erase(ctx, suffix); err != nil {
+			return err
+		}
+		for _, t := range l.tables {
+			table := t.name + suffix
+			if err := tx.exec(ctx, fmt.Sprintf(`ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s < '%d'::bigint) NOT VALID`, table, lineName, t.key, line.at),
+				fmt.Sprintf(`COMMENT ON CONSTRAINT %s ON %s IS '%d %d'`, lineName, table, line.at, line.near)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// erase takes a line away.
+func (tx *monthTx) erase(ctx context.Context, suffix string) error {
+	for _, table := range tx.log.names(suffix) {
+		if err := tx.exec(ctx, `ALTER TABLE `+table+` DROP CONSTRAINT IF EXISTS `+lineName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseNear takes away a line that ids have come near to, and which somebody has left.
+func (m *Months) eraseNear(ctx context.Context, l *Log, suffix string) error {
+	line, err := lineOf(ctx, m.pool, l.table()+suffix)
+	if err != nil || line == nil {
+		return err
+	}
+	if last, err := l.lastID(ctx, m.pool); err != nil || last < line.near {
+		return err
+	}
+	return m.short(ctx, l, l.names(suffix), func(tx *monthTx) error { return tx.erase(ctx, suffix) })
+}
+
+// prove has PostgreSQL read what is there while all goes on.
+func (m *Months) prove(ctx context.Context, l *Log, suffix string, line *monthLine) error {
+	for _, t := range l.tables {
+		if err := m.At(fmt.Sprintf("%s%s: what there is is read, while all goes on", t.name, suffix)); err != nil {
+			return err
+		}
+		reading, stop := context.WithCancelCause(ctx)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			m.watch(reading, l, line, stop)
+		}()
+		err := m.validate(reading, t.name+suffix)
+		near := errors.Is(context.Cause(reading), errNear)
+		stop(nil)
+		<-done
+		if near {
+			return errNear
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watchEvery is how often it is looked how near ids have come to a line.
+const watchEvery = 200 * time.Millisecond
+
+func (m *Months) watch(ctx context.Context, l *Log, line *monthLine, stop context.CancelCauseFunc) {
+	for {
+		if last, err := l.lastID(ctx, m.pool); err == nil && last >= line.near {
+			stop(errNear)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(watchEvery):
+		}
+	}
+}
+
+func (m *Months) validate(ctx context.Context, table string) error {
+	tx, err := m.pool.BeginTxx(ctx, nil)
+	if err != nil {
+		return translate(ctx, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; ALTER TABLE %s VALIDATE CONSTRAINT %s`, table, lineName)); err != nil {
+		return translate(ctx, err)
+	}
+	return translate(ctx, tx.Commit())
+}
+
+// monthTx is a short transaction that holds all tables of a log for itself.
+type monthTx struct {
+	*sqlx.Tx
+	log *Log
+}
+
+func (tx *monthTx) exec(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("%.80s: %w", text, translate(ctx, err))
+		}
+	}
+	return nil
+}
+
+// Others wait behind who waits for a table. So nobody is waited for longer than this, and the tables are tried again after a pause. While somebody has had one for longer than a moment, such as a backup, it
+// is not tried at all.
+const (
+	monthWait  = 300 * time.Millisecond
+	monthPause = 700 * time.Millisecond
+	monthTries = 60
+)
+
+// withPart are the tables of a log, and a partition of each, if any.
+func (l *Log) withPart(suffix string) []string {
+	if suffix == "" {
+		return l.names("")
+	}
+	return append(l.names(""), l.names(suffix)...)
+}
+
+// short does something in one transaction that has tables for itself.
+func (m *Months) short(ctx context.Context, l *Log, tables []string, do func(*monthTx) error) error {
+	if err := m.At(fmt.Sprintf("%s: waits for a moment in which nobody else has it", strings.Join(tables, ", "))); err != nil {
+		return err
+	}
+	return patiently(ctx, ErrBusy, func() error { return m.once(ctx, l, tables, do) })
+}
+
+// patiently tries something again as long as others are in its way.
+func patiently(ctx context.Context, inTheWay error, do func() error) error {
+	for try := 1; ; try++ {
+		err := do()
+		if !errors.Is(err, inTheWay) || try == monthTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(monthPause):
+		}
+	}
+}
+
+func (m *Months) once(ctx context.Context, l *Log, tables []string, do func(*monthTx) error) error {
+	var held []string
+	if err := m.pool.SelectContext(ctx, &held, `
+		SELECT DISTINCT k.relation::regclass::text FROM pg_locks k JOIN pg_stat_activity a USING (pid)
+		WHERE k.granted AND k.relation = ANY ($1::text[]::regclass[]) AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+			AND a.xact_start < now() - interval '1 second'`, pq.Array(tables)); err != nil {
+		return translate(ctx, err)
+	}
+	if len(held) > 0 {
+		return fmt.Errorf("%w: a transaction that has lasted for more than a second has %s", ErrBusy, held[0])
+	}
+	tx, err := m.pool.BeginTxx(ctx, nil)
+	if err != nil {
+		return translate(ctx, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	t := &monthTx{tx, l}
+	if err := t.lock(ctx, tables); err != nil {
+		return err
+	}
+	if err := do(t); err != nil {
+		return err
+	}
+	return translate(ctx, tx.Commit())
+}
