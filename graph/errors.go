@@ -62,6 +62,8 @@ func (e *endpoint) present(ctx context.Context, err error) *gqlerror.Error {
 		p = problem.From(own.Err)
 	case isOwn && own.Message == errNotPersisted:
 		p = problem.Bad("%s", own.Message).With(errNotPersisted)
+	case isOwn && e.options.Introspection:
+		p = problem.Bad("%s", hinted(ctx, own))
 	case isOwn:
 		p = problem.Bad("%s", own.Message)
 	default:

@@ -153,17 +153,34 @@ func TestTheBarredHearNoFaultsOfEdges(t *testing.T) {
 // TestHints: a hint names parts of the schema that the caller did not, so there are hints where introspection shows them, and
 // none where it is off.
 func TestHints(t *testing.T) {
-	for name, document := range map[string]string{
-		"field":    `{ customr { name } }`,
-		"argument": `{ customer(idd: 1) { name } }`,
-		"type":     `fragment f on Custome { name } { customer { ...f } }`,
-		"input":    `mutation { createRole(input: {nam: "a"}) { role { id } } }`,
+	for name, c := range map[string]struct {
+		document  string
+		variables map[string]any
+		meant     string
+	}{
+		"field":                   {`{ customr { name } }`, nil, `"customer"`},
+		"argument":                {`{ customer(idd: 1) { name } }`, nil, `"id"`},
+		"type":                    {`fragment f on Custome { name } { customer { ...f } }`, nil, `"Customer"`},
+		"type of a part":          {`{ customer { ... on Custmer { name } } }`, nil, `"Customer"`},
+		"type of a variable":      {`query($by: CustomerOrde!) { customer { customers(orderBy: [$by]) { totalCount } } }`, nil, `"CustomerOrder"`},
+		"directive":               {`{ customer { name @skp(if: true) } }`, nil, `"@skip"`},
+		"input":                   {`mutation { createRole(input: {nam: "a"}) { role { id } } }`, nil, `"name"`},
+		"field of a variable":     {`query($by: [CustomerOrder!]) { customers(orderBy: $by) { totalCount } }`, map[string]any{"by": []any{map[string]any{"feld": "NAME"}}}, `"field"`},
+		"value of a variable":     {`query($by: [CustomerOrder!]) { customers(orderBy: $by) { totalCount } }`, map[string]any{"by": []any{map[string]any{"field": "NAM"}}}, `"NAME"`},
+		"value, as the whole one": {`query($by: CustomerOrderField!) { customers(orderBy: [{field: $by}]) { totalCount } }`, map[string]any{"by": "NAM"}, `"NAME"`},
 	} {
 		for _, on := range []bool{true, false} {
 			d := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.Introspection = on }).as(owner(time.Minute))
-			if a := d.query(t, document, nil); a.code() != "BAD_REQUEST" || strings.Contains(a.Raw, "Did you mean") != on {
+			a := d.query(t, c.document, c.variables)
+			if _, told, _ := strings.Cut(a.Raw, "Did you mean "); a.code() != "BAD_REQUEST" || strings.Contains(strings.ReplaceAll(told, `\"`, `"`), c.meant) != on || !on && told != "" {
 				t.Errorf("%s, introspection %t: answered %s", name, on, a.Raw)
 			}
+		}
+	}
+	d := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.Introspection = true }).as(owner(time.Minute))
+	for _, far := range []string{`{ customer { ... on Xyz123456789 { name } } }`, `{ customer { name @quiteAnother } }`} {
+		if a := d.query(t, far, nil); a.code() != "BAD_REQUEST" || strings.Contains(a.Raw, "Did you mean") {
+			t.Errorf("answered %s", a.Raw)
 		}
 	}
 }
