@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
 
 	"canopy/db"
 	"canopy/internal/problem"
@@ -74,6 +75,9 @@ type homeWatch struct {
 	seen, back int64
 	// lost: the cell can't go on from where it is, as the home said last.
 	lost bool
+	// notes keep owed, which the replica lacks while it is late, for processes that begin then; nil keeps nothing.
+	notes redis.UniversalClient
+	owed  int64
 }
 
 // asked is what the home had counted when it was asked.
@@ -119,6 +123,8 @@ func (p *Platform) watchHome(ctx context.Context, w *homeWatch) {
 			p.Log.ErrorContext(ctx, joinAnew)
 		}
 		lost = w.isLost()
+		err = w.note(ctx)
+		_ = err // where Redis is away, whoever begins knows nothing of it, as after the loss of Redis
 		select {
 		case <-ctx.Done():
 			return
@@ -196,7 +202,7 @@ func (w *homeWatch) arrived(pulse int64) {
 
 // lag is how late the replica is, by what the home has said; away is for how long that has said nothing, 0 while it answers. How late it is does not grow while the home is
 // away, and is not forgotten either. It is not known until something that the
-// home has counted has arrived, but where the home has never answered and that is allowed.
+// home has counted has arrived, but where the home has never answered, that is allowed, and another process has not noted that the replica was late already.
 func (w *homeWatch) lag(now time.Time) (late, away time.Duration, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,7 +213,7 @@ func (w *homeWatch) lag(now time.Time) (late, away time.Duration, known bool) {
 	if len(w.asked) > 0 {
 		late = until.Sub(w.asked[0].at)
 	}
-	return late, away, !w.fresh.IsZero() || w.heard.IsZero() && !w.strict
+	return late, away, !w.fresh.IsZero() || w.heard.IsZero() && !w.strict && w.seen >= w.owed
 }
 
 func later(a, b time.Time) time.Time {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/problem"
 )
 
@@ -42,6 +43,41 @@ func TestWhenCellsRefuse(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+	}
+}
+
+// TestLateIsRemembered: a process that begins while the home is away lets nobody in where the replica was late when another one heard the home last, until the replica has what it lacked then.
+func TestLateIsRemembered(t *testing.T) {
+	t.Parallel()
+	client := devtest.RedisServer(t).Client()
+	begin := func(replica int64) *homeWatch {
+		w := &homeWatch{most: 30 * time.Second, begun: time.Now(), notes: client}
+		devtest.Check(t, w.remember(t.Context()))
+		w.arrived(replica)
+		return w
+	}
+	if err := begin(100).refuses(); err != nil {
+		t.Errorf("where nothing is noted: %v", err)
+	}
+	w := begin(100)
+	now := time.Now()
+	for _, a := range []struct {
+		pulse int64
+		ago   time.Duration
+	}{{100, 60 * time.Second}, {110, 50 * time.Second}, {120, 40 * time.Second}, {130, 20 * time.Second}, {140, 0}} {
+		w.answered(db.Answer{Pulse: a.pulse, Kept: true}, now.Add(-a.ago))
+		w.arrived(100)
+		devtest.Check(t, w.note(t.Context()))
+	}
+	for replica, refuses := range map[int64]bool{100: true, 119: true, 120: false, 140: false} {
+		if err := begin(replica).refuses(); (err != nil) != refuses {
+			t.Errorf("begun at %d: %v", replica, err)
+		}
+	}
+	w.arrived(140)
+	devtest.Check(t, w.note(t.Context()))
+	if err := begin(100).refuses(); err != nil {
+		t.Errorf("once it is late no more: %v", err)
 	}
 }
 

@@ -204,7 +204,10 @@ func (p *Platform) wireDirectory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.home = &homeWatch{store: p.Store, home: home, most: p.Config.MaxLag, strict: p.Config.StrictLag, begun: time.Now()}
+	p.home = &homeWatch{store: p.Store, home: home, most: p.Config.MaxLag, strict: p.Config.StrictLag, begun: time.Now(), notes: p.redis}
+	if err := p.home.remember(ctx); err != nil {
+		p.Log.WarnContext(ctx, "it was not read whether the replica was late when the home was heard last", "error", err)
+	}
 	p.home.begin(ctx)
 	p.background.Go(func() {
 		p.watchHome(ctx, p.home)
