@@ -8,7 +8,7 @@ import (
 // What web front ends of other origins may send and see.
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
-	corsHeaders = "Authorization, Content-Type, X-Request-Id, GraphQL-Preflight, Apollo-Require-Preflight, Idempotency-Key, If-Match, If-None-Match"
+	corsHeaders = "Authorization, Content-Type, X-Request-Id, GraphQL-Preflight, Apollo-Require-Preflight, Idempotency-Key, Canopy-Context, If-Match, If-None-Match"
 	corsExposed = "X-Request-Id, Link, Retry-After, ETag, Idempotency-Replayed"
 	corsMaxAge  = "7200" // seconds; no browser keeps it longer
 	cookiePath  = "/auth/session"

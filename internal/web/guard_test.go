@@ -33,7 +33,7 @@ func TestCORS(t *testing.T) {
 		}
 		for name, want := range map[string]string{
 			"Access-Control-Allow-Methods": "PUT",
-			"Access-Control-Allow-Headers": "Authorization, Content-Type, X-Request-Id, GraphQL-Preflight, Apollo-Require-Preflight",
+			"Access-Control-Allow-Headers": "Authorization, Content-Type, X-Request-Id, GraphQL-Preflight, Apollo-Require-Preflight, Idempotency-Key, Canopy-Context",
 		} {
 			if !strings.Contains(res.Header.Get(name), want) {
 				t.Errorf("%s is %q", name, res.Header.Get(name))

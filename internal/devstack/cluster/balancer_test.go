@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -54,7 +55,17 @@ func balanced(t *testing.T, first, second *served) string {
 // answer is what the door says.
 func answer(t *testing.T, url string) string {
 	t.Helper()
-	resp := devtest.Must[*http.Response](t)(http.Get(url))
+	return named(t, url, "")
+}
+
+// named is what the door says to whoever names a context in the header, or none.
+func named(t *testing.T, url, context string) string {
+	t.Helper()
+	r := devtest.Must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))
+	if context != "" {
+		r.Header.Set("Canopy-Context", context)
+	}
+	resp := devtest.Must[*http.Response](t)(http.DefaultClient.Do(r))
 	defer func() { _ = resp.Body.Close() }()
 	return string(devtest.Must[[]byte](t)(io.ReadAll(resp.Body)))
 }
@@ -82,5 +93,35 @@ func TestBalancerAsksAllWhereNoneIsReady(t *testing.T) {
 	}
 	if got["first"] == 0 || got["second"] == 0 || len(got) != 2 {
 		t.Errorf("answers: %v", got)
+	}
+}
+
+// TestContextsHaveAProcess: searches of one context go to one process, by either door, and those of many to both; where that one ends, the other answers for its contexts.
+func TestContextsHaveAProcess(t *testing.T) {
+	first, second := serve(t, "first", http.StatusOK, 0), serve(t, "second", http.StatusOK, 0)
+	url := balanced(t, first, second)
+	devtest.Eventually(t, "both are checked", func() bool { return first.checks.Load() >= 3 && second.checks.Load() >= 3 })
+	of := map[string]int{}
+	for n := range 40 {
+		id := strconv.Itoa(n)
+		by := named(t, url+"/graphql", id)
+		of[by]++
+		for range 3 {
+			for _, got := range []string{named(t, url+"/graphql", id), answer(t, url+"/context/relevant-docs/"+id), answer(t, url+"/context/answer/"+id)} {
+				if got != by {
+					t.Errorf("the context %s is searched by %s and by %s", id, by, got)
+				}
+			}
+		}
+	}
+	if of["first"] < 5 || of["second"] < 5 {
+		t.Errorf("the contexts are searched by %v", of)
+	}
+	second.CloseClientConnections()
+	second.Close()
+	for n := range 40 {
+		if got := named(t, url+"/graphql", strconv.Itoa(n)); got != "first" {
+			t.Errorf("when the second has ended, %q answers", got)
+		}
 	}
 }
