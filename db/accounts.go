@@ -70,8 +70,6 @@ var (
 )
 
 var (
-	accountsOfCustomer = Accounts.hangs("accounts a", "a.customer_id")
-
 	accountsByID = rowsBy(qAccountsByID, scoped, (*Account).key)
 
 	customerAccounts     = edgeBy((*Customer).key, pagesOf[Account](accountsOfCustomer))
@@ -94,7 +92,7 @@ func (s *Store) AccountForUpdate(ctx context.Context, scope access.Scope, id int
 	return a, err
 }
 
-// Accounts is a page of a company's accounts, by id.
+// Accounts is a page of a company's accounts.
 func (c *Customer) Accounts(ctx context.Context, s *Store, ask Ask) ([]*Account, error) {
 	return follow(ctx, s, c, customerAccounts, scopedAsk{ask: ask})
 }

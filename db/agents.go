@@ -88,8 +88,6 @@ var (
 )
 
 var (
-	revisionsOfAgent = Revisions.hangs("agent_revisions v", "v.agent_id")
-
 	agentsByID    = rowsBy(qAgentsByID, scoped, (*Agent).key)
 	revisionsByID = rowsBy(qRevisionsByID, onlyIDs, func(r *Revision) int64 { return r.ID })
 

@@ -55,10 +55,6 @@ var (
 	qAPIKeyForUpdate = prepare(`
 		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id
 		WHERE k.id = $3 AND ` + withinScope + ` FOR UPDATE OF k`)
-	qAPIKeysOf = prepare(`
-		SELECT x.* FROM unnest($1::bigint[]) n(id) CROSS JOIN LATERAL (
-			SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.customer_id = n.id AND k.id > $2 ORDER BY k.id LIMIT $3) x
-		ORDER BY x.customer_id, x.id`)
 	qInsertAPIKey = prepare(`
 		INSERT INTO api_keys AS k (client_id, customer_id, user_id, name, expires_at, created_by, features, allowed_addresses)
 		VALUES ($1, $2, $3, $4, $5, NULLIF($6::bigint, 0), $7, $8) RETURNING ` + apiKeyColumns)
@@ -77,8 +73,6 @@ var (
 )
 
 var (
-	keysOfCustomer = APIKeys.hangs("api_keys y", "y.customer_id")
-
 	customerAPIKeys     = edgeBy((*Customer).key, pagesOf[APIKey](keysOfCustomer))
 	customerAPIKeyCount = edgeBy((*Customer).key, countsOf(keysOfCustomer))
 	apiKeyUser          = edgeBy(func(k *APIKey) int64 { return k.UserID }, usersByID)
@@ -113,15 +107,9 @@ func (s *Store) APIKeyForUpdate(ctx context.Context, scope access.Scope, id int6
 	return k, err
 }
 
-// APIKeys is a page of a company's keys, by id.
+// APIKeys is a page of a company's keys.
 func (c *Customer) APIKeys(ctx context.Context, s *Store, ask Ask) ([]*APIKey, error) {
 	return follow(ctx, s, c, customerAPIKeys, scopedAsk{ask: ask})
-}
-
-// StreamAPIKeys gives a company's keys by id, from after the id on, at most limit of them (0: all).
-func (s *Store) StreamAPIKeys(ctx context.Context, customerID, after int64, limit int, each func(*APIKey) error) error {
-	keys := rowsOf(qAPIKeysOf, func(after int64, limit int) []any { return []any{[]int64{customerID}, after, limit} }, func(k *APIKey) int64 { return k.ID })
-	return keys.each(ctx, s, after, limit, each)
 }
 
 // APIKeyCount counts a company's keys.

@@ -56,13 +56,8 @@ var (
 )
 
 var (
-	// chunksOfDocument are those of its revision, once it is ready.
-	chunksOfDocument = hung{list: Chunks, ways: func(*statement, []Term) []way {
-		ready := "(SELECT id, revision FROM documents WHERE id = k.id AND " + unindexed("status = 'ready'") + " OFFSET 0) d"
-		return []way{{each: ready, from: "chunks y", where: []string{"y.document_id = d.id", "y.revision = d.revision"}, ordered: true}}
-	}}
-
 	documentChunks      = edgeBy((*Document).key, pagesOf[Chunk](chunksOfDocument))
+	documentChunkCount  = edgeBy((*Document).key, countsOf(chunksOfDocument))
 	documentReadyChunks = edgeBy((*Document).key, valueOf[int](qChunkCounts, onlyIDs))
 	documentStillOf     = edgeBy((*Document).key, valueOf[bool](qStillOf, func(r pageRead, ids []int64) []any { return []any{ids, r.revision} }))
 	chunkDocument       = edgeBy(func(c *Chunk) int64 { return c.DocumentID }, documentsByID)
@@ -75,9 +70,17 @@ func (s *Store) Chunk(ctx context.Context, desk Desk, id int64) (*Chunk, error) 
 	return c, err
 }
 
-// Chunks is a page of a document's chunks by position; none unless it is ready.
+// Chunks is a page of a document's chunks; none unless it is ready.
 func (d *Document) Chunks(ctx context.Context, s *Store, ask Ask) ([]*Chunk, error) {
 	return follow(ctx, s, d, documentChunks, scopedAsk{ask: ask})
+}
+
+// CountChunks counts a document's chunks that fit a filter; 0 unless it is ready.
+func (d *Document) CountChunks(ctx context.Context, s *Store, ask Ask) (int, error) {
+	if ask.counted() == (Ask{}) { // which the document tells
+		return d.ReadyChunks(ctx, s)
+	}
+	return follow(ctx, s, d, documentChunkCount, scopedAsk{ask: ask})
 }
 
 // ReadyChunks counts a document's chunks; 0 unless it is ready.

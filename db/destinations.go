@@ -56,8 +56,6 @@ var (
 	qDestinationForUpdate = prepare(`
 		SELECT ` + destinationColumns + ` FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
 		WHERE d.id = $3 AND ` + unindexed("d.deleted_at IS NULL") + ` AND ` + withinScope + ` FOR UPDATE OF d`)
-	qAllDestinations = prepare(`
-		SELECT ` + destinationColumns + ` FROM webhook_destinations d WHERE d.customer_id = $1 AND d.deleted_at IS NULL ORDER BY d.id`)
 	qInsertDestination = prepare(`
 		INSERT INTO webhook_destinations AS d (customer_id, url, name, events, signing, secret)
 		VALUES ($1, $2, $3, $4, $5, '') RETURNING ` + destinationColumns)
@@ -101,8 +99,6 @@ var (
 )
 
 var (
-	destinationsOfCustomer = Destinations.hangs("webhook_destinations d", "d.customer_id", "d.deleted_at IS NULL")
-
 	destinationsByID = rowsBy(qDestinationsByID, scoped, (*Destination).key)
 
 	customerDestinations     = edgeBy((*Customer).key, pagesOf[Destination](destinationsOfCustomer))
@@ -122,13 +118,7 @@ func (s *Store) DestinationForUpdate(ctx context.Context, scope access.Scope, id
 	return d, err
 }
 
-// AllDestinations lists a company's destinations.
-func (s *Store) AllDestinations(ctx context.Context, customerID int64) (rows []*Destination, err error) {
-	err = s.list(ctx, &rows, qAllDestinations, customerID)
-	return join(rows), err
-}
-
-// Destinations is a page of a company's destinations, by id.
+// Destinations is a page of a company's destinations.
 func (c *Customer) Destinations(ctx context.Context, s *Store, ask Ask) ([]*Destination, error) {
 	return follow(ctx, s, c, customerDestinations, scopedAsk{ask: ask})
 }

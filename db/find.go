@@ -121,6 +121,12 @@ func (h hung) begin(a scopedAsk, counting bool, ids []int64) (st *statement, fro
 	return st, "unnest($" + strconv.Itoa(len(args)) + "::bigint[]) k(id)"
 }
 
+// pageAt reads a page of what hangs from one row. Unlike that of an edge it is not kept, as lists of any length are read so.
+func pageAt[V any, R member[V]](ctx context.Context, s *Store, h hung, id int64, a Ask) ([]*V, error) {
+	found, err := pagesOf[V, R](h)(ctx, s, scopedAsk{ask: a}, []int64{id})
+	return found[id], err
+}
+
 // pagesOf loads a page of a list for each of the rows that it hangs from. What is searched for and not found at all below one of them
 // is looked for there within one edit.
 func pagesOf[V any, R member[V]](h hung) load[scopedAsk, int64, []*V] {

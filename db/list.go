@@ -193,9 +193,9 @@ type way struct {
 // ordersBy tells whether rows are asked for in the order of a key.
 func (s *statement) ordersBy(key string) bool { return !s.counting && s.keys[0].by == key }
 
-// led makes a way of the rows whose column is a value, which an index has in the order of a key.
-func (s *statement) led(w way, column, is, key string) way {
-	if s.ordersBy(key) {
+// led makes a way of the rows whose column is a value, which indexes have in the orders of keys.
+func (s *statement) led(w way, column, is string, keys ...string) way {
+	if slices.ContainsFunc(keys, s.ordersBy) {
 		w.lead, w.is, w.ordered = column, is, true
 	} else {
 		w.where = append(w.where, column+" = "+is)

@@ -57,7 +57,7 @@ var (
 			i.application_id AS "p.application_id", i.region_id AS "p.region_id", i.active AS "p.instance_active",
 			COALESCE(u.id, 0) AS "p.user.id", COALESCE(u.email, '') AS "p.user.email", COALESCE(u.first_name, '') AS "p.user.first_name",
 			COALESCE(u.last_name, '') AS "p.user.last_name", COALESCE(u.created_at, 'epoch') AS "p.user.created_at"
-		FROM (SELECT * FROM accounts a WHERE a.customer_id = $3 AND a.id > $4 ORDER BY a.id LIMIT $5) a` + instanceOf + `
+		FROM unnest($3::bigint[]) n(id)` + joinByID("accounts", "a", "n.id") + instanceOf + `
 		LEFT JOIN LATERAL (SELECT * FROM permissions WHERE account_id = a.id OFFSET 0) p ON true` +
 		leftByID("roles", "r", "p.role_id") + leftByID("users", "cr", "p.created_by") + `
 		LEFT JOIN LATERAL (` + seen("p.user_id") + `) u ON true
@@ -95,40 +95,29 @@ func userLines(scope access.Scope, customerID int64) wholeList[UserLine, int64] 
 	}
 }
 
-// accountLines are the accounts of a company by id, each with its permissions, whose users are as they are known
-// within the scope.
-func accountLines(scope access.Scope, customerID int64) wholeList[AccountLine, int64] {
-	return wholeList[AccountLine, int64]{
-		place: func(l *AccountLine) int64 { return l.ID },
-		read: func(ctx context.Context, s *Store, after int64, limit int) (lines []*AccountLine, err error) {
-			unseen := false
-			err = stream(ctx, s, func(r *joinedAccount) error {
-				if len(lines) == 0 || lines[len(lines)-1].ID != r.ID {
-					lines = append(lines, &AccountLine{Account: r.Account})
-				}
-				if r.P.ID != 0 {
-					l := lines[len(lines)-1]
-					l.Permissions = append(l.Permissions, r.P)
-					unseen = unseen || r.P.User.ID == 0
-				}
-				return nil
-			}, qAccountLines, scope.From(), scope.To(), customerID, after, limit)
-			if err == nil && unseen { // nobody of a company that was moved is seen from its old place
-				err = s.Stands(ctx, scope)
-			}
-			return lines, err
-		},
+// withPermissions gives accounts with their permissions, whose users are as they are known within the scope.
+func (s *Store) withPermissions(ctx context.Context, scope access.Scope, accounts []*Account) ([]*AccountLine, error) {
+	ids, lines, unseen := make([]int64, len(accounts)), make([]*AccountLine, len(accounts)), false
+	of := make(map[int64]*AccountLine, len(accounts))
+	for i, a := range accounts {
+		ids[i], lines[i] = a.ID, &AccountLine{Account: *a}
+		of[a.ID] = lines[i]
 	}
+	err := stream(ctx, s, func(r *joinedAccount) error {
+		if l := of[r.ID]; r.P.ID != 0 {
+			l.Permissions = append(l.Permissions, r.P)
+			unseen = unseen || r.P.User.ID == 0
+		}
+		return nil
+	}, qAccountLines, scope.From(), scope.To(), ids)
+	if err == nil && unseen { // nobody of a company that was moved is seen from its old place
+		err = s.Stands(ctx, scope)
+	}
+	return lines, err
 }
 
 // StreamUsers gives the members of a company by id, from after the id on, at most limit of them
 // (0: all), each with its permissions within the scope.
 func (s *Store) StreamUsers(ctx context.Context, scope access.Scope, customerID, after int64, limit int, each func(*UserLine) error) error {
 	return userLines(scope, customerID).each(ctx, s, after, limit, each)
-}
-
-// StreamAccounts gives the accounts of a company by id, from after the id on, at most limit of
-// them (0: all), each with its permissions. The scope is that of the reader.
-func (s *Store) StreamAccounts(ctx context.Context, scope access.Scope, customerID, after int64, limit int, each func(*AccountLine) error) error {
-	return accountLines(scope, customerID).each(ctx, s, after, limit, each)
 }

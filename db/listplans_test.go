@@ -49,6 +49,7 @@ var memberValues = map[string]string{
 	"userId": "7", "accountId": "5", "roleId": "2", "applicationId": "1", "disabled": "true", "maxRelevance": "0.2", "shareState": "1", "contextId": "5",
 	"status": "failed", "format": "txt", "enabled": "true", "runnable": "true", "agentId": "5", "destinationId": "5", "eventId": "e299", "type": "run.finished",
 	"attributes": `exists($."lang" ? (@ == "de"))`, "search": "company 29", "near": "0 compny 299", "begins": "company 29",
+	"active": "true", "expiresUntil": "2100-01-01", "failing": "false", "page": "1", "positionFrom": "20", "positionUntil": "9000",
 	"action": "run.started", "objectType": "Run", "objectId": "5", "actorId": "5", "actorKind": "USER",
 }
 
@@ -58,7 +59,7 @@ var otherValues = map[string][]string{"regionId": {"2"}, "level": {"60", "4"}, "
 
 // ofHung are the members that lists which hang from rows are tried with: what hangs from rows is found by these alone. Below a company with more than 2,000 of them
 // all companies are walked for the others.
-var ofHung = []string{"ids", searched, "status", "createdUntil"}
+var ofHung = []string{"ids", searched, "status", "createdUntil", "userId"}
 
 // perSharer is how many rows may be read for one whose name has the words that are looked for: those are put in order, however many they are.
 // One in 90 companies has them here.

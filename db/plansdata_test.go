@@ -195,9 +195,9 @@ var manyRows = []string{
 			UNION ALL SELECT 20000000 + i, i, 7, 1 + i % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 1 AND i <= 10000) p(id, account_id, user_id, role_id)
 		JOIN accounts a ON a.id = p.account_id JOIN app_instances i ON i.id = a.app_instance_id ORDER BY p.id`,
 	`INSERT INTO billing (customer_id) SELECT i FROM generate_series(:some + 1, :n) i`,
-	`INSERT INTO api_keys (id, client_id, customer_id, user_id)
-		SELECT i, 'client ' || i, i, i FROM generate_series(:some + 1, :n) i
-		UNION ALL SELECT 10000000 + i, 'client of 5: ' || i, 5, 5 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
+	`INSERT INTO api_keys (id, client_id, customer_id, user_id, name, created_at)
+		SELECT i, 'client ' || i, i, i, 'Company ' || i, :begun + i * interval '1 second' FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 10000000 + i, 'client of 5: ' || i, 5, 5, 'Company ' || i, :begun + i * interval '1 second' FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
 	`INSERT INTO api_key_secrets (api_key_id, hash) SELECT i, sha256(('secret ' || i)::bytea) FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO link_tokens (hash, user_id, kind, customer_id, expires_at)
 		SELECT sha256(('link ' || i)::bytea), i, 'invitation', i, now() + interval '1 day' FROM generate_series(:some + 1, :n) i`,
@@ -280,8 +280,10 @@ var manyRows = []string{
 	`INSERT INTO secrets (id, customer_id, name, value) SELECT i, i, 'S', 'sealed' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO removed_secrets (id, customer_id, name, value, created_at, updated_at, row_version, erase_at)
 		SELECT 20000000 + i, i, 'S', 'sealed', now(), now(), 1, now() + i * interval '1 second' - interval '5 minutes' FROM generate_series(:some + 1, :n) i`,
-	`INSERT INTO webhook_destinations (id, customer_id, url, secret, events, failing_since, failures)
-		SELECT i, i, 'https://x.example', 'sealed', '{run.finished}', CASE WHEN i % 100 = 0 THEN now() - interval '1 day' END, 1 FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO webhook_destinations (id, customer_id, url, name, secret, events, failing_since, failures, created_at)
+		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, 'https://x.example', CASE h WHEN 0 THEN '' ELSE 'Company ' || i END, 'sealed', '{run.finished}',
+			CASE WHEN i % 100 = 0 THEN now() - interval '1 day' END, 1, :begun + i * interval '1 second'
+		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
 	`INSERT INTO webhook_deliveries (id, customer_id, destination_id, event_id, type, payload, status, lost, completed_at, created_at, limb_id)
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, w.customer_id, CASE h WHEN 0 THEN i ELSE 5 END, 'event ' || i, 'run.finished', '',
 			CASE WHEN i % 100 < 2 THEN 'pending' WHEN i % 100 = 2 THEN 'failed' ELSE 'delivered' END, i % 100 = 2, CASE WHEN i % 100 > 1 THEN now() END, :begun + i * interval '1 second', w.limb_id

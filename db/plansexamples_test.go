@@ -68,7 +68,6 @@ var examples = map[query]example{
 	qAPIKeyByClient:   within("client 299"),
 	qAPIKeyOf:         few(299),
 	qAPIKeyForUpdate:  within(299),
-	qAPIKeysOf:        few("{299,5}", 0, 20),
 	qInsertAPIKey:     few("new", 299, 299, "New", nil, 0, nil, nil),
 	qMaxKeyDays:       few(299),
 	qInsertSecret:     few(299, `\x`+"0000000000000000000000000000000000000000000000000000000000000000"),
@@ -213,7 +212,6 @@ var examples = map[query]example{
 	// destinations.go
 	qDestinationsByID:         within("{299}"),
 	qDestinationForUpdate:     within(299),
-	qAllDestinations:          few(299),
 	qInsertDestination:        few(299, "https://x", "", nil, "SPEC"),
 	qUpdateDestination:        few(299, "https://x", "", nil, true, "SPEC"),
 	qDeleteDestination:        few(299),
@@ -418,7 +416,7 @@ var examples = map[query]example{
 	qHeard:             few(),
 	qForgetTold:        few("{299}"),
 	qNoteHeard:         few("{9000000001,9000000002}"),
-	qWantedHere:        few("{299,299,5}", "{7,0,5}", "{agent.created,agent.created,run.started}"),
+	qWantedHere:        whole("it asks each of a company's destinations", "{299,299,5}", "{7,0,5}", "{agent.created,agent.created,run.started}"),
 	qEventsBacklog:     few(),
 	qExchangeMinutes:   few(0, "{a,b}", "{1,2}", 100),
 	qPulse:             few(),
@@ -447,7 +445,7 @@ var examples = map[query]example{
 
 	// listings.go
 	qUserLines:    within(5, 0, 20),
-	qAccountLines: within(299, 0, 20),
+	qAccountLines: within("{299,5}"),
 
 	// logins.go
 	qCredentials:         few("USER299@x.example"),

@@ -25,9 +25,8 @@ func (q Query) Account(ctx context.Context, id globalid.ID) (*db.Account, error)
 	return row, c.unreached(err, "account", n)
 }
 
-// ListAccounts gives each account of a company within reach by id, with its permissions. after is
-// the cursor of an earlier call; limit 0 gives all.
-func (q Query) ListAccounts(ctx context.Context, id *globalid.ID, after paging.Cursor, limit int, each func(*db.AccountLine) error) error {
+// ListAccounts gives each account of a company within reach that fits a filter, by id unless asked for otherwise, with its permissions.
+func (q Query) ListAccounts(ctx context.Context, id *globalid.ID, filter *AccountFilter, l Listing, each func(*db.AccountLine, paging.Cursor) error) error {
 	c, err := q.may(ctx, rule.CustomerAccounts)
 	if err != nil {
 		return err
@@ -36,7 +35,10 @@ func (q Query) ListAccounts(ctx context.Context, id *globalid.ID, after paging.C
 	if err != nil {
 		return err
 	}
-	return q.Store.StreamAccounts(ctx, c.Scope(), customer.ID, lastID(after), limit, each)
+	read := func(ctx context.Context, a db.Ask) ([]*db.AccountLine, error) {
+		return q.Store.FindAccounts(ctx, c.Scope(), customer.ID, a)
+	}
+	return listAll(ctx, q.Resolver, c, asked{list: db.Accounts, filter: filter}, l, read, each)
 }
 
 // SetAccountDisabledInput is an account to close or open.

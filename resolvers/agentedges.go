@@ -20,9 +20,9 @@ func (e AgentEdges) Published(ctx context.Context, obj *db.Agent) (*db.Revision,
 	return obj.Published(ctx, e.Store)
 }
 
-// Revisions is a page of the agent's revisions, newest first.
-func (e AgentEdges) Revisions(ctx context.Context, obj *db.Agent, first *int, after *string, last *int, before *string) (*AgentRevisionConnection, error) {
-	return connected(ctx, e.Resolver, nil, asked{list: db.Revisions, args: page(first, after, last, before)},
+// Revisions is a page of the agent's revisions, newest first unless asked for otherwise.
+func (e AgentEdges) Revisions(ctx context.Context, obj *db.Agent, filter *AgentRevisionFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AgentRevisionConnection, error) {
+	return connected(ctx, e.Resolver, nil, asked{list: db.Revisions, filter: filter, order: orderBy, args: page(first, after, last, before)},
 		within(e.Store, obj.Revisions),
 		within(e.Store, obj.RevisionCount))
 }

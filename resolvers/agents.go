@@ -98,13 +98,13 @@ func (r *Resolver) agent(ctx context.Context, c *caller, id globalid.ID, field s
 	return a, missing(err, "agent", n)
 }
 
-// ListRevisions gives each revision of an agent, newest first.
-func (q Query) ListRevisions(ctx context.Context, agentID globalid.ID, l Listing, each func(*db.Revision, paging.Cursor) error) error {
+// ListRevisions gives each revision of an agent that fits a filter, newest first unless asked for otherwise.
+func (q Query) ListRevisions(ctx context.Context, agentID globalid.ID, filter *AgentRevisionFilter, l Listing, each func(*db.Revision, paging.Cursor) error) error {
 	agent, err := q.Agent(ctx, agentID)
 	if err != nil {
 		return err
 	}
-	return listAll(ctx, q.Resolver, nil, asked{list: db.Revisions}, l, within(q.Store, agent.Revisions), each)
+	return listAll(ctx, q.Resolver, nil, asked{list: db.Revisions, filter: filter}, l, within(q.Store, agent.Revisions), each)
 }
 
 // ListAgentRuns gives each run of an agent that fits a filter, newest first unless asked for otherwise.

@@ -29,9 +29,8 @@ func (q Query) GetAPIKey(ctx context.Context, id globalid.ID) (*db.APIKey, error
 	return row, c.unreached(err, "API key", id.Int)
 }
 
-// ListAPIKeys gives each key of a company within reach by id. after is the cursor of an earlier call;
-// limit 0 gives all.
-func (q Query) ListAPIKeys(ctx context.Context, id *globalid.ID, after paging.Cursor, limit int, each func(*db.APIKey) error) error {
+// ListAPIKeys gives each key of a company within reach that fits a filter, by id unless asked for otherwise.
+func (q Query) ListAPIKeys(ctx context.Context, id *globalid.ID, filter *APIKeyFilter, l Listing, each func(*db.APIKey, paging.Cursor) error) error {
 	c, err := q.may(ctx, rule.CustomerAPIKeys)
 	if err != nil {
 		return err
@@ -40,7 +39,7 @@ func (q Query) ListAPIKeys(ctx context.Context, id *globalid.ID, after paging.Cu
 	if err != nil {
 		return err
 	}
-	return q.Store.StreamAPIKeys(ctx, customer.ID, lastID(after), limit, each)
+	return listAll(ctx, q.Resolver, c, asked{list: db.APIKeys, filter: filter}, l, within(customer.ID, q.Store.FindAPIKeys), each)
 }
 
 // CreateAPIKeyInput is a new API key.

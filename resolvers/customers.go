@@ -368,12 +368,12 @@ func (e CustomerEdges) Users(ctx context.Context, obj *db.Customer, filter *User
 }
 
 // Accounts is a page of the company's application accounts.
-func (e CustomerEdges) Accounts(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*AccountConnection, error) {
+func (e CustomerEdges) Accounts(ctx context.Context, obj *db.Customer, filter *AccountFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AccountConnection, error) {
 	c, err := e.may(ctx, rule.CustomerAccounts)
 	if err != nil {
 		return nil, err
 	}
-	return connected(ctx, e.Resolver, c, asked{list: db.Accounts, args: page(first, after, last, before)},
+	return connected(ctx, e.Resolver, c, asked{list: db.Accounts, filter: filter, order: orderBy, args: page(first, after, last, before)},
 		within(e.Store, obj.Accounts),
 		within(e.Store, obj.AccountCount))
 }
@@ -396,12 +396,12 @@ func (e CustomerEdges) Roles(ctx context.Context, obj *db.Customer) ([]*db.Role,
 }
 
 // APIKeys is a page of the company's API keys.
-func (e CustomerEdges) APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*APIKeyConnection, error) {
+func (e CustomerEdges) APIKeys(ctx context.Context, obj *db.Customer, filter *APIKeyFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*APIKeyConnection, error) {
 	c, err := e.may(ctx, rule.CustomerAPIKeys)
 	if err != nil {
 		return nil, err
 	}
-	return connected(ctx, e.Resolver, c, asked{list: db.APIKeys, args: page(first, after, last, before)},
+	return connected(ctx, e.Resolver, c, asked{list: db.APIKeys, filter: filter, order: orderBy, args: page(first, after, last, before)},
 		within(e.Store, obj.APIKeys),
 		within(e.Store, obj.APIKeyCount))
 }

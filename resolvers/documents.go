@@ -61,8 +61,8 @@ func (q Query) documentsOf(c *caller, contextID globalid.ID) func(context.Contex
 	})
 }
 
-// ListChunks gives each chunk of a document of the caller's contexts, in their order. One that is not ready has none.
-func (q Query) ListChunks(ctx context.Context, documentID globalid.ID, l Listing, each func(*db.Chunk, paging.Cursor) error) error {
+// ListChunks gives each chunk of a document of the caller's contexts that fits a filter, in their order unless asked for otherwise. One that is not ready has none.
+func (q Query) ListChunks(ctx context.Context, documentID globalid.ID, filter *ChunkFilter, l Listing, each func(*db.Chunk, paging.Cursor) error) error {
 	c, err := q.may(ctx, rule.DocumentChunks)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (q Query) ListChunks(ctx context.Context, documentID globalid.ID, l Listing
 		}
 		return missing(err, "document", d.ID)
 	})
-	return listAll(ctx, q.Resolver, c, asked{list: db.Chunks, reading: readingOf(d)}, l, read, each)
+	return listAll(ctx, q.Resolver, c, asked{list: db.Chunks, filter: filter, reading: readingOf(d)}, l, read, each)
 }
 
 // readingOf tells the chunks that a document has from those that it has once it was processed anew.
@@ -457,12 +457,12 @@ func (e DocumentEdges) Context(ctx context.Context, obj *db.Document) (*db.Conte
 }
 
 // Chunks is a page of the document's chunks.
-func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, first *int, after *string, last *int, before *string) (*ChunkConnection, error) {
+func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, filter *ChunkFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*ChunkConnection, error) {
 	c, err := e.may(ctx, rule.DocumentChunks)
 	if err != nil {
 		return nil, err
 	}
-	return connected(ctx, e.Resolver, c, asked{list: db.Chunks, args: page(first, after, last, before), reading: readingOf(obj)},
+	return connected(ctx, e.Resolver, c, asked{list: db.Chunks, filter: filter, order: orderBy, args: page(first, after, last, before), reading: readingOf(obj)},
 		func(ctx context.Context, a db.Ask) ([]*db.Chunk, error) {
 			rows, err := obj.Chunks(ctx, e.Store, a)
 			if err != nil || a.Page.IsOpen() {
@@ -475,7 +475,7 @@ func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, first *int,
 			}
 			return rows, err
 		},
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.ReadyChunks(ctx, e.Store) })
+		within(e.Store, obj.CountChunks))
 }
 
 // Creator is who uploaded the document; nil when that user is gone, or beyond the caller's reach.

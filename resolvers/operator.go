@@ -8,6 +8,7 @@ import (
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/audit"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
 )
 
@@ -67,7 +68,7 @@ func (r *Resolver) OperatorListKeys(ctx context.Context, customerID int64) (keys
 	if err != nil {
 		return nil, err
 	}
-	err = r.Store.StreamAPIKeys(ctx, customer.ID, 0, 0, func(k *db.APIKey) error {
+	err = db.Each(ctx, r.Store, db.APIKeys.Walk(db.Where{}, "", paging.Cursor{}, false), 0, within(customer.ID, r.Store.FindAPIKeys), func(k *db.APIKey, _ paging.Cursor) error {
 		keys = append(keys, k)
 		return nil
 	})

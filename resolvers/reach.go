@@ -131,6 +131,50 @@ type RunFilter struct {
 	Or                         []*RunFilter
 }
 
+// AccountFilter bounds a list of accounts; nil leaves it open.
+type AccountFilter struct {
+	IDs           []globalid.ID `of:"Account"`
+	Search        *string       `search:"words"`
+	ApplicationID *globalid.ID  `of:"Application"`
+	RegionID      *globalid.ID  `of:"Region"`
+	Disabled      *bool
+	Or            []*AccountFilter
+}
+
+// APIKeyFilter bounds a list of API keys; nil leaves it open.
+type APIKeyFilter struct {
+	IDs                                      []globalid.ID `of:"ApiKey"`
+	Search                                   *string       `search:"words"`
+	UserID                                   *globalid.ID  `of:"User"`
+	Active                                   *bool
+	ExpiresUntil, CreatedSince, CreatedUntil *time.Time
+	Or                                       []*APIKeyFilter
+}
+
+// WebhookDestinationFilter bounds a list of destinations; nil leaves it open.
+type WebhookDestinationFilter struct {
+	IDs                        []globalid.ID `of:"WebhookDestination"`
+	Search                     *string       `search:"words"`
+	Enabled, Failing           *bool
+	CreatedSince, CreatedUntil *time.Time
+	Or                         []*WebhookDestinationFilter
+}
+
+// ChunkFilter bounds a list of chunks; nil leaves it open.
+type ChunkFilter struct {
+	IDs                               []globalid.ID `of:"Chunk"`
+	Search                            *string       `search:"words"`
+	Page, PositionFrom, PositionUntil *int          `most:"2147483647"`
+	Or                                []*ChunkFilter
+}
+
+// AgentRevisionFilter bounds a list of revisions; nil leaves it open.
+type AgentRevisionFilter struct {
+	IDs                        []globalid.ID `of:"AgentRevision"`
+	CreatedSince, CreatedUntil *time.Time
+	Or                         []*AgentRevisionFilter
+}
+
 // The states that filters name.
 var (
 	runStates      = []string{db.RunRunning, db.RunFinished, db.RunFailed}

@@ -46,9 +46,9 @@ type WebhookCatalog struct {
 	Events  []webhook.Entry
 }
 
-// WebhookDestinations is a page of the destinations of a company within reach, by id; the
+// WebhookDestinations is a page of the destinations of a company within reach, by id unless asked for otherwise; the
 // caller's own company when it is left out.
-func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string, last *int, before *string) (*WebhookDestinationConnection, error) {
+func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID, filter *WebhookDestinationFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*WebhookDestinationConnection, error) {
 	c, err := q.may(ctx, rule.WebhookDestinations)
 	if err != nil {
 		return nil, err
@@ -57,25 +57,26 @@ func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID,
 	if err != nil {
 		return nil, err
 	}
-	return q.destinationsOf(ctx, c, customer, page(first, after, last, before))
+	return q.destinationsOf(ctx, c, customer, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
 }
 
-func (r *Resolver) destinationsOf(ctx context.Context, c *caller, customer *db.Customer, args paging.Args) (*WebhookDestinationConnection, error) {
-	return connected(ctx, r, c, asked{list: db.Destinations, args: args},
+func (r *Resolver) destinationsOf(ctx context.Context, c *caller, customer *db.Customer, in asked) (*WebhookDestinationConnection, error) {
+	in.list = db.Destinations
+	return connected(ctx, r, c, in,
 		within(r.Store, customer.Destinations),
 		within(r.Store, customer.DestinationCount))
 }
 
-// ListWebhookDestinations lists the destinations of the caller's company.
-func (q Query) ListWebhookDestinations(ctx context.Context) ([]*db.Destination, error) {
+// ListWebhookDestinations gives each destination of the caller's company that fits a filter, by id unless asked for otherwise.
+func (q Query) ListWebhookDestinations(ctx context.Context, filter *WebhookDestinationFilter, l Listing, each func(*db.Destination, paging.Cursor) error) error {
 	c, err := q.may(ctx, rule.WebhookDestinations)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := q.hasOf(ctx, c.RegionID); err != nil {
-		return nil, err
+		return err
 	}
-	return q.Store.AllDestinations(ctx, c.CustomerID)
+	return listAll(ctx, q.Resolver, c, asked{list: db.Destinations, filter: filter}, l, within(c.CustomerID, q.Store.FindDestinationsOf), each)
 }
 
 // ListDeletedDestinations gives the destinations of a company within reach that can be brought back, the one that was deleted last first.
@@ -456,7 +457,7 @@ func (e WebhookDestinationEdges) Deliveries(ctx context.Context, obj *db.Destina
 }
 
 // WebhookDestinations is a page of the company's destinations.
-func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*WebhookDestinationConnection, error) {
+func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer, filter *WebhookDestinationFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*WebhookDestinationConnection, error) {
 	c, err := e.may(ctx, rule.CustomerWebhookDestinations)
 	if err != nil {
 		return nil, err
@@ -464,7 +465,7 @@ func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer
 	if err := e.hasOf(ctx, obj.RegionID); err != nil {
 		return nil, err
 	}
-	return e.destinationsOf(ctx, c, obj, page(first, after, last, before))
+	return e.destinationsOf(ctx, c, obj, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
 }
 
 // DeletedWebhookDestinations are the company's destinations that can be brought back.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"canopy/db"
 	"canopy/internal/paging"
 	"canopy/internal/rule"
@@ -123,14 +125,40 @@ type saveBillingOf struct {
 
 func (in *saveBillingOf) body() *billingBody { return &in.Body }
 
-type listOwn struct {
-	OwnCustomer
-	Paging
+// AccountFilter are the parameters that bound a list of accounts.
+type AccountFilter struct {
+	IDs           []int64 `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Search        string  `query:"search" doc:"Only those whose names have all words of this text, the last one as a beginning; where none has, within one edit"`
+	ApplicationID int64   `query:"applicationId" doc:"Only those for this application"`
+	RegionID      int64   `query:"regionId" doc:"Only those that run in this region"`
+	Disabled      bool    `query:"disabled" doc:"Only those that are, or are not, closed"`
 }
 
-type listOf struct {
+// AccountsQuery are the parameters of a list of accounts.
+type AccountsQuery struct {
+	Pages
+	OrderQuery
+	AccountFilter
+
+	filter *resolvers.AccountFilter
+}
+
+// Resolve tells what was given from what was left out.
+func (q *AccountsQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.AccountFilter](hc, &q.AccountFilter)
+	return nil
+}
+
+func (q *AccountsQuery) accounts() *AccountsQuery { return q }
+
+type listOwnAccounts struct {
+	OwnCustomer
+	AccountsQuery
+}
+
+type listAccountsOf struct {
 	CustomerPath
-	Paging
+	AccountsQuery
 }
 
 func (a *api) registerAccounts() {
@@ -155,15 +183,15 @@ func (a *api) registerAccounts() {
 }
 
 func (a *api) registerAccountLists() {
-	const doc = "The application accounts of a company, each with the permissions on it."
+	const doc = "The application accounts of a company, each with the permissions on it, by id unless asked for otherwise."
 	addList(a, operation{
-		id: "listAccounts", rule: rule.CustomerAccounts, path: "/tenant/accounts", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "listAccounts", rule: rule.CustomerAccounts, orders: db.Accounts, path: "/tenant/accounts", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "List the caller's application accounts", description: doc,
-	}, 1, listAccounts[listOwn](a))
+	}, anyOrder, listAccounts[listOwnAccounts](a))
 	addList(a, operation{
-		id: "listAccountsOf", rule: rule.CustomerAccounts, path: "/tenant/accounts/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "listAccountsOf", rule: rule.CustomerAccounts, orders: db.Accounts, path: "/tenant/accounts/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "List a company's application accounts", description: doc,
-	}, 1, listAccounts[listOf](a))
+	}, anyOrder, listAccounts[listAccountsOf](a))
 }
 
 // inputOf is a pointer to an input with an optional company.
@@ -172,14 +200,18 @@ type inputOf[I any] interface {
 	customerInput
 }
 
-func listAccounts[I any, P inputOf[I]](a *api) func(context.Context, *I, query, emit[account]) error {
-	return func(ctx context.Context, in *I, q query, each emit[account]) error {
+func listAccounts[I any, P interface {
+	inputOf[I]
+	accounts() *AccountsQuery
+}](a *api) func(context.Context, *I, query, emit[account]) error {
+	return func(ctx context.Context, in *I, _ query, each emit[account]) error {
 		at, err := a.places(ctx)
 		if err != nil {
 			return err
 		}
-		return a.queries().ListAccounts(ctx, P(in).customer(), q.after, q.limit, func(l *db.AccountLine) error {
-			return each(at.accountLine(l), paging.IDs(l.ID))
+		q := P(in).accounts()
+		return a.queries().ListAccounts(ctx, P(in).customer(), q.filter, q.listing(&q.Pages), func(l *db.AccountLine, place paging.Cursor) error {
+			return each(at.accountLine(l), place)
 		})
 	}
 }

@@ -93,9 +93,26 @@ func (q *AgentsQuery) Resolve(hc huma.Context) []error {
 
 func (q *AgentsQuery) account() *globalid.ID { return idOf(q.AccountID) }
 
+// RevisionFilter are the parameters that bound a list of revisions.
+type RevisionFilter struct {
+	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
+	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
+}
+
 type revisionsQuery struct {
 	AgentPath
 	Pages
+	OrderQuery
+	RevisionFilter
+
+	filter *resolvers.AgentRevisionFilter
+}
+
+// Resolve tells what was given from what was left out.
+func (q *revisionsQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.AgentRevisionFilter](hc, &q.RevisionFilter)
+	return nil
 }
 
 type agentRunsQuery struct {
@@ -280,10 +297,10 @@ func (a *api) agentState(need *rule.Rule, verb, summary, description string, do 
 func (a *api) registerAgentLists() {
 	notFound := []int{http.StatusNotFound}
 	addList(a, operation{
-		id: "listRevisions", rule: rule.Agent, path: agentPath + "/revisions", tag: tagAgents, errors: notFound,
-		summary: "List the revisions of an agent", description: "The diagrams as they were published, newest first.",
+		id: "listRevisions", rule: rule.Agent, orders: db.Revisions, path: agentPath + "/revisions", tag: tagAgents, errors: notFound,
+		summary: "List the revisions of an agent", description: "The diagrams as they were published, newest first unless asked for otherwise.",
 	}, anyOrder, func(ctx context.Context, in *revisionsQuery, _ query, each emit[agentRevision]) error {
-		return a.queries().ListRevisions(ctx, in.id(), (&OrderQuery{}).listing(&in.Pages), func(v *db.Revision, at paging.Cursor) error {
+		return a.queries().ListRevisions(ctx, in.id(), in.filter, in.listing(&in.Pages), func(v *db.Revision, at paging.Cursor) error {
 			return each(agentRevision{ID: v.ID, AgentID: v.AgentID, Number: v.Number, Diagram: v.Diagram, CreatedAt: v.CreatedAt.UTC()}, at)
 		})
 	})

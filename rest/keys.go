@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"canopy/db"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -81,13 +83,39 @@ type rotateKeyInput struct {
 	} `nameHint:"RotateKeyRequest"`
 }
 
+// APIKeyFilter are the parameters that bound a list of API keys.
+type APIKeyFilter struct {
+	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Search       string    `query:"search" doc:"Only those whose names have all words of this text, the last one as a beginning; where none has, within one edit"`
+	UserID       int64     `query:"userId" minimum:"1" doc:"Only those that act for this user"`
+	Active       bool      `query:"active" doc:"Only those that work, neither revoked nor ended, or those that don't"`
+	ExpiresUntil time.Time `query:"expiresUntil" doc:"Only those that end before this moment; not those that never end"`
+	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
+	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
+}
+
+type keysQuery struct {
+	Pages
+	OrderQuery
+	APIKeyFilter
+	CustomerID int64 `query:"customerId" minimum:"1" doc:"The company; by default the caller's own"`
+
+	filter *resolvers.APIKeyFilter
+}
+
+// Resolve tells what was given from what was left out.
+func (q *keysQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.APIKeyFilter](hc, &q.APIKeyFilter)
+	return nil
+}
+
 func (a *api) registerKeys() {
 	addList(a, operation{
-		id: "listKeys", rule: rule.CustomerAPIKeys, path: "/v1/keys", tag: tagKeys, errors: []int{http.StatusNotFound},
-		summary: "List the API keys of a company", description: "The keys by id, the revoked ones included.",
-	}, 1, func(ctx context.Context, in *CustomerList, q query, each emit[APIKey]) error {
-		return a.queries().ListAPIKeys(ctx, in.customer(), q.after, q.limit, func(k *db.APIKey) error {
-			return each(apiKeyOf(k), paging.IDs(k.ID))
+		id: "listKeys", rule: rule.CustomerAPIKeys, orders: db.APIKeys, path: "/v1/keys", tag: tagKeys, errors: []int{http.StatusNotFound},
+		summary: "List the API keys of a company", description: "The keys by id unless asked for otherwise, the revoked ones included.",
+	}, anyOrder, func(ctx context.Context, in *keysQuery, _ query, each emit[APIKey]) error {
+		return a.queries().ListAPIKeys(ctx, idOf(in.CustomerID), in.filter, in.listing(&in.Pages), func(k *db.APIKey, at paging.Cursor) error {
+			return each(apiKeyOf(k), at)
 		})
 	})
 	add(a, operation{

@@ -24,6 +24,11 @@ type entry struct {
 	Text string `json:"text"`
 }
 
+type numbersOf struct {
+	CustomerPath
+	Paging
+}
+
 // numbersDoor lists the numbers from 1 to n, and then fails with err if there is one. It counts
 // the entries that were asked for.
 func numbersDoor(t testing.TB, n int64, text string, err error) (*httptest.Server, *int64) {
@@ -35,7 +40,7 @@ func numbersDoor(t testing.TB, n int64, text string, err error) (*httptest.Serve
 	a, h := open(&resolvers.Resolver{Log: slog.New(slog.DiscardHandler), PublicURL: public}, Options{Version: "1"})
 	read := new(int64)
 	addList(a, operation{id: "list", path: "/numbers/{cid}", tag: tagUsers, public: true, names: map[string]string{"id": "cid"}}, 1,
-		func(_ context.Context, _ *listOf, q query, each emit[entry]) error {
+		func(_ context.Context, _ *numbersOf, q query, each emit[entry]) error {
 			i := int64(1)
 			if !q.after.IsZero() {
 				i = q.after.Ints()[0] + 1

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"canopy/db"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -68,9 +70,28 @@ type updateDocumentInput struct {
 	} `nameHint:"UpdateDocumentRequest"`
 }
 
+// ChunkFilter are the parameters that bound a list of chunks.
+type ChunkFilter struct {
+	IDs           []int64 `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Search        string  `query:"search" doc:"Only those whose text has all words of this one, the last one as a beginning; where none has, within one edit"`
+	Page          int     `query:"page" doc:"Only those that begin on this page"`
+	PositionFrom  int     `query:"positionFrom" doc:"Only those from this position on"`
+	PositionUntil int     `query:"positionUntil" doc:"Only those before this position"`
+}
+
 type chunksQuery struct {
 	DocumentPath
 	Pages
+	OrderQuery
+	ChunkFilter
+
+	filter *resolvers.ChunkFilter
+}
+
+// Resolve tells what was given from what was left out.
+func (q *chunksQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.ChunkFilter](hc, &q.ChunkFilter)
+	return nil
 }
 
 // documentChunk is a piece of a document, as a search finds it.
@@ -190,10 +211,10 @@ func (a *api) registerDocument() {
 		return tag(ctx, out.Document.Version, documentOf(out.Document))
 	})
 	addList(a, operation{
-		id: "listChunks", rule: rule.DocumentChunks, path: path + "/chunks", tag: tagContexts, errors: notFound,
-		summary: "List the chunks of a document", description: "The pieces that a search finds, in their order. A document that is not ready has none.",
+		id: "listChunks", rule: rule.DocumentChunks, orders: db.Chunks, path: path + "/chunks", tag: tagContexts, errors: notFound,
+		summary: "List the chunks of a document", description: "The pieces that a search finds, in their order unless asked for otherwise. A document that is not ready has none.",
 	}, anyOrder, func(ctx context.Context, in *chunksQuery, _ query, each emit[documentChunk]) error {
-		return a.queries().ListChunks(ctx, in.id(), (&OrderQuery{}).listing(&in.Pages), func(k *db.Chunk, at paging.Cursor) error {
+		return a.queries().ListChunks(ctx, in.id(), in.filter, in.listing(&in.Pages), func(k *db.Chunk, at paging.Cursor) error {
 			return each(chunkOf(k), at)
 		})
 	})

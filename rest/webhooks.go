@@ -11,6 +11,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/rule"
 	"canopy/internal/webhook"
 	"canopy/resolvers"
@@ -134,6 +135,30 @@ type updateDestinationInput struct {
 	} `nameHint:"UpdateDestinationRequest"`
 }
 
+// DestinationFilter are the parameters that bound a list of destinations.
+type DestinationFilter struct {
+	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Search       string    `query:"search" doc:"Only those whose names and addresses have all words of this text, the last one as a beginning; where none has, within one edit"`
+	Enabled      bool      `query:"enabled" doc:"Only those that are, or are not, enabled"`
+	Failing      bool      `query:"failing" doc:"Only those that nothing gets through to, or those that something does"`
+	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
+	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
+}
+
+type destinationsQuery struct {
+	Pages
+	OrderQuery
+	DestinationFilter
+
+	filter *resolvers.WebhookDestinationFilter
+}
+
+// Resolve tells what was given from what was left out.
+func (q *destinationsQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.WebhookDestinationFilter](hc, &q.DestinationFilter)
+	return nil
+}
+
 type rotateSecretInput struct {
 	DestinationPath
 	Body *struct {
@@ -165,12 +190,13 @@ func (a *api) registerWebhooks() {
 		id: "getWebhookCatalog", rule: rule.WebhookCatalog, method: http.MethodGet, path: webhookBase + "/catalog", tag: tagWebhooks,
 		summary: "Get the event types", description: "Every type of event that can be subscribed, with an example and a JSON Schema of its data.",
 	}, a.catalog)
-	add(a, operation{
-		id: "listWebhookDestinations", rule: rule.WebhookDestinations, method: http.MethodGet, path: webhookBase + "/destinations", tag: tagWebhooks,
-		summary: "List the destinations", description: "The destinations of the caller's company.",
-	}, func(ctx context.Context, _ *struct{}) (*one[[]Destination], error) {
-		rows, err := a.queries().ListWebhookDestinations(ctx)
-		return &one[[]Destination]{mapped(rows, destinationOf)}, err
+	addList(a, operation{
+		id: "listWebhookDestinations", rule: rule.WebhookDestinations, orders: db.Destinations, path: webhookBase + "/destinations", tag: tagWebhooks,
+		summary: "List the destinations", description: "The destinations of the caller's company, by id unless asked for otherwise.",
+	}, anyOrder, func(ctx context.Context, in *destinationsQuery, _ query, each emit[Destination]) error {
+		return a.queries().ListWebhookDestinations(ctx, in.filter, in.listing(&in.Pages), func(d *db.Destination, at paging.Cursor) error {
+			return each(destinationOf(d), at)
+		})
 	})
 	add(a, operation{
 		id: "createWebhookDestination", rule: rule.CreateWebhookDestination, method: http.MethodPost, path: webhookBase + "/destinations", tag: tagWebhooks, status: http.StatusCreated,

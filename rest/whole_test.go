@@ -80,9 +80,8 @@ var graphOnly = map[string]string{
 	"changePassword": "a page for it has a login, and the graph",
 	"enableTotp":     "two-factor is set up in a browser", "confirmTotp": "as enableTotp", "disableTotp": "as enableTotp", "regenerateRecoveryCodes": "as enableTotp",
 	"createWebhookDestination.customerId": "REST has the caller's own company here",
-	"webhookDestinations.customerId":      "as createWebhookDestination.customerId", "webhookDestinations.after": "REST lists all", "webhookDestinations.last": "as webhookDestinations.after",
-	"webhookDestinations.before": "as webhookDestinations.after",
-	"regions.all":                "REST has a path for all, and one for those to choose from",
+	"webhookDestinations.customerId":      "as createWebhookDestination.customerId",
+	"regions.all":                         "REST has a path for all, and one for those to choose from",
 }
 
 // decisions are the entries of graphOnly that a test has come by.

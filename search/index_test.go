@@ -11,6 +11,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/models/lexical"
+	"canopy/internal/paging"
 	"canopy/internal/vector"
 )
 
@@ -156,12 +157,7 @@ func accounts(t *testing.T, s *db.Store) (a, b int64) {
 		t.Helper()
 		c := devtest.Must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: name, RegionID: region}))
 		devtest.Check(t, s.OpenAccounts(ctx, c, []int64{instance}, user.ID, "Owner", 0))
-		var id int64
-		devtest.Check(t, s.StreamAccounts(ctx, c.Lineage.Subtree(), c.ID, 0, 1, func(l *db.AccountLine) error {
-			id = l.ID
-			return nil
-		}))
-		return id
+		return devtest.Must[[]*db.Account](t)(c.Accounts(ctx, s, db.NewAsk(db.Where{}, "", paging.NewPage(1, paging.Cursor{}))))[0].ID
 	}
 	return open("Greedy"), open("Quiet")
 }

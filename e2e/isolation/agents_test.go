@@ -149,6 +149,7 @@ func (y *yard) restRows() []restRow {
 		{op: "enableAgent", path: onAgent, want: within},
 		{op: "disableAgent", path: onAgent, want: within},
 		{op: "listRevisions", path: onAgent, want: within},
+		{op: "listRevisions/filter", path: onAgent, query: func(*ask) string { return "createdSince=2020-01-01T00:00:00Z&orderBy=number" }, want: within},
 		{op: "listAgentRuns", path: onAgent, want: within},
 		{op: "startRun", path: onAgent, body: func(*ask) any { return object{} }, want: within},
 		{op: "getRun", path: onRun, want: within},
@@ -178,6 +179,7 @@ func (y *yard) restRows() []restRow {
 		{op: "listRuns/company", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
 		{op: "getWebhookCatalog", want: shared},
 		{op: "listWebhookDestinations", want: shared},
+		{op: "listWebhookDestinations/filter", query: func(*ask) string { return "enabled=true&orderBy=-name" }, want: shared},
 		{op: "createWebhookDestination", body: func(a *ask) any { return object{"url": platform.PublicURL} }, want: shared},
 		{op: "getWebhookDestination", path: onDestination, want: within},
 		{op: "updateWebhookDestination", path: onDestination, body: func(a *ask) any { return object{"name": a.unique()} }, want: within},
@@ -232,6 +234,10 @@ func (y *yard) graphRows() []graphRow {
 		{
 			fields: "Query.webhookDestinations/company", variables: anyCustomer, want: reach,
 			query: `query($id: ID){ webhookDestinations(customerId: $id) { nodes { name } totalCount } }`,
+		},
+		{
+			fields: "Query.webhookDestinations/filter", variables: anyCustomer, want: reach,
+			query: `query($id: ID){ webhookDestinations(customerId: $id, filter: {enabled: true}, orderBy: [{field: NAME}]) { nodes { name } totalCount } }`,
 		},
 		{
 			fields: "Query.webhookDestination WebhookDestination.customer WebhookDestination.deliveries", variables: aDestination, want: within,

@@ -170,6 +170,7 @@ func contextRows() []restRow {
 		{op: "getContextDocument", path: onDocument, want: onDesk},
 		{op: "getOriginal", path: onDocument, want: onDesk},
 		{op: "listChunks", path: func(a *ask) []any { k, _ := a.freshChunk(); return []any{a.documentOf(k)} }, want: onDesk},
+		{op: "listChunks/filter", path: func(a *ask) []any { k, _ := a.freshChunk(); return []any{a.documentOf(k)} }, query: func(*ask) string { return "positionFrom=0&orderBy=-position" }, want: onDesk},
 		{op: "reprocessDocument", path: onDocument, want: onDesk},
 		{op: "restoreDocument", path: func(a *ask) []any { return []any{a.aDeletedDocument()} }, want: onDesk},
 		{op: "listDeletedDocuments", path: func(a *ask) []any { return []any{a.aContextWithDeletedDocument()} }, want: onDesk},

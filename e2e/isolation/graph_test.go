@@ -165,6 +165,7 @@ func edgeRows() []graphRow {
 		edge("Customer.descendants", `descendants(self: true) { nodes { name } totalCount }`),
 		edge("Customer.users", `users { nodes { email } totalCount }`),
 		edge("Customer.accounts", `accounts { nodes { name } totalCount }`),
+		edge("Customer.accounts/filter", `accounts(filter: {disabled: false}, orderBy: [{field: NAME}]) { nodes { name } totalCount }`),
 		edge("Customer.billing", `billing { billingName }`),
 		edge("Customer.usage", `usage { name used limit }`),
 		edge("Usage.limitedBy", `usage { limitedBy { name } }`),
@@ -173,6 +174,7 @@ func edgeRows() []graphRow {
 		edge("Customer.secrets Secret.customer", `secrets { name customer { name } }`),
 		edge("Customer.deletedSecrets", `deletedSecrets { name }`),
 		edge("Customer.apiKeys", `apiKeys { nodes { name clientId } totalCount }`),
+		edge("Customer.apiKeys/filter", `apiKeys(filter: {or: [{active: true}, {active: false}]}, orderBy: [{field: NAME}]) { nodes { name clientId } totalCount }`),
 		edge("ApiKey.user ApiKey.customer", `apiKeys { nodes { user { email } customer { name } } }`),
 		edge("Role.application Role.customer", `roles { application { name } customer { name } }`),
 		// Beyond the caller's reach a reference has a name, and leads nowhere.

@@ -84,6 +84,7 @@ func customerRows() []restRow {
 		{op: "listCustomersOf", path: onCustomer, want: reach},
 		{op: "listAccounts", want: shared},
 		{op: "listAccountsOf", path: onCustomer, want: reach},
+		{op: "listAccountsOf/filter", path: onCustomer, query: func(*ask) string { return "disabled=false&orderBy=-name" }, want: reach},
 		{op: "getBilling", want: shape(shared).but(gets404, asAncestor, asDescendant, asSibling, asStranger)},
 		{op: "getBillingOf", path: onCustomer, want: reach},
 		{op: "saveBilling", body: billingBodyOfOwn, want: shared},
@@ -169,6 +170,7 @@ func keyRows() []restRow {
 	return []restRow{
 		{op: "listKeys", query: ofCustomer, want: reach},
 		{op: "listKeys/own", want: shared},
+		{op: "listKeys/filter", query: func(a *ask) string { return ofCustomer(a) + "&active=true&orderBy=-name" }, want: reach},
 		{op: "listAuditEvents", want: shared},
 		{op: "listAuditEvents/company", query: ofCustomer, want: reach},
 		{op: "listAuditEvents/subtree", query: func(a *ask) string { return ofCustomer(a) + "&subtree=true" }, want: reach},

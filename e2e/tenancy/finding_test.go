@@ -229,6 +229,7 @@ func TestEmptyFiltersAreRefused(t *testing.T) {
 		"/v1/permissions?userId=": root, "/v1/permissions?disabled=": root, "/v1/permissions?customerId=": root, "/v1/permissions?limit=": root,
 		"/v1/audit?action=": root, "/v1/audit?objectType=": root, "/v1/audit?objectId=": root, "/v1/audit?actorId=": root,
 		"/v1/outbound-webhooks/deliveries?type=": root, "/v1/outbound-webhooks/deliveries?since=": root, "/v1/outbound-webhooks/deliveries?destinationId=": root,
+		"/tenant/accounts?search=": root, "/v1/keys?active=": root, "/v1/keys?userId=": root, "/v1/keys?expiresUntil=": root, "/v1/outbound-webhooks/destinations?failing=": root,
 		"/v1/agents?search=": builder, "/v1/agents?enabled=": builder, "/v1/runs?agentId=": builder, "/v1/documents?search=": desk, "/v1/documents?attributes=": desk,
 	} {
 		name := strings.TrimSuffix(path[strings.LastIndexAny(path, "?&")+1:], "=")
@@ -240,7 +241,7 @@ func TestEmptyFiltersAreRefused(t *testing.T) {
 	s.Must(http.StatusBadRequest, http.MethodDelete, fmt.Sprintf("/context/%d?restorable=", kept), desk, nil)
 	s.Must(http.StatusOK, http.MethodGet, fmt.Sprintf("/context/%d", kept), desk, nil)
 	s.Must(http.StatusOK, http.MethodGet, "/tenant/users?subtree=true&after=&orderBy=&limit=1", root, nil) // the beginning, in no order of its own
-	for list, filter := range map[string]string{"users": `email: ""`, "customers": `search: ""`, "auditEvents": `action: ""`, "webhookDeliveries": `type: ""`} {
+	for list, filter := range map[string]string{"users": `email: ""`, "customers": `search: ""`, "auditEvents": `action: ""`, "webhookDeliveries": `type: ""`, "webhookDestinations": `search: ""`} {
 		query := `{ ` + list + `(filter: {` + filter + `}) { nodes { id } } }`
 		member, _, _ := strings.Cut(filter, ":")
 		if told := s.Refused(t, "BAD_REQUEST", root, query, nil); strings.Count(told, "filter."+member) != 1 {
@@ -278,6 +279,11 @@ func TestFindingRefuses(t *testing.T) {
 		`{ customers(orderBy: [{field: NAME, direction: DESC}], after: "` + fmt.Sprint(cursor) + `") { nodes { id } } }`,
 		`{ customers(orderBy: [{field: NAME}, {field: NAME}]) { nodes { id } } }`,
 		`{ customers(filter: {ids: [0]}) { nodes { id } } }`,
+		`{ customer { accounts(filter: {applicationId: 0}) { nodes { id } } } }`,
+		`{ customer { accounts(orderBy: [{field: NAME}], after: "` + fmt.Sprint(cursor) + `x") { nodes { id } } } }`,
+		`{ customer { apiKeys(filter: {userId: "` + globalid.ID{Type: "Customer", Int: 1}.Global() + `"}) { nodes { id } } } }`,
+		`{ customer { apiKeys(orderBy: [{field: NAME}, {field: ID}, {field: CREATED_AT}, {field: EXPIRES_AT}]) { nodes { id } } } }`,
+		`{ webhookDestinations(filter: {search: "..."}) { nodes { id } } }`,
 		`{ customers(filter: {regionId: "` + globalid.ID{Type: "User", Int: 1}.Global() + `"}) { nodes { id } } }`,
 		`{ users(filter: {email: "a\u0000b"}) { nodes { id } } }`,
 		`{ customers(filter: {or: [{or: [{or: [{or: [{or: [{level: 1}]}]}]}]}]}) { nodes { id } } }`,
@@ -287,7 +293,8 @@ func TestFindingRefuses(t *testing.T) {
 	for _, path := range []string{
 		"/tenant/customers?orderBy=size", "/tenant/customers?orderBy=name,name", "/tenant/customers?level=deep", "/tenant/customers?orderBy=name&after=" + globalid.ID{Type: "User", Int: 1}.Global(),
 		"/tenant/users?hasPassword=maybe", "/tenant/users?customerId=0", "/tenant/users?ids=0", "/v1/permissions?orderBy=id,createdAt,lastAccess,id", "/v1/permissions?customerId=0",
-		"/tenant/customers?last=0", "/tenant/customers?last=1001", "/tenant/customers?last=2&limit=2", "/v1/audit?last=2&limit=2",
+		"/tenant/accounts?orderBy=size", "/tenant/accounts?disabled=maybe", "/v1/keys?userId=0", "/v1/keys?serach=a", "/v1/keys?last=2&limit=2",
+		"/v1/outbound-webhooks/destinations?orderBy=url", "/v1/outbound-webhooks/destinations?ids=0", "/tenant/customers?last=0", "/tenant/customers?last=1001", "/tenant/customers?last=2&limit=2", "/v1/audit?last=2&limit=2",
 		"/tenant/users?last=2&orderBy=name&after=" + fmt.Sprint(cursor), "/tenant/customers?orderBy=name&before=" + fmt.Sprint(cursor), "/tenant/customers?last=2&before=" + fmt.Sprint(cursor),
 	} {
 		s.Must(http.StatusBadRequest, http.MethodGet, path, root, nil)

@@ -103,7 +103,7 @@ type AccountResolver interface {
 type AgentResolver interface {
 	Account(ctx context.Context, obj *db.Agent) (*db.Account, error)
 	Published(ctx context.Context, obj *db.Agent) (*db.Revision, error)
-	Revisions(ctx context.Context, obj *db.Agent, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Revision], error)
+	Revisions(ctx context.Context, obj *db.Agent, filter *resolvers.AgentRevisionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Revision], error)
 	Runs(ctx context.Context, obj *db.Agent, filter *resolvers.RunFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Run], error)
 }
 type AgentRevisionResolver interface {
@@ -158,10 +158,10 @@ type CustomerResolver interface {
 	Children(ctx context.Context, obj *db.Customer, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
 	Descendants(ctx context.Context, obj *db.Customer, self *bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
 	Users(ctx context.Context, obj *db.Customer, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
-	Accounts(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Account], error)
+	Accounts(ctx context.Context, obj *db.Customer, filter *resolvers.AccountFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Account], error)
 	Billing(ctx context.Context, obj *db.Customer) (*db.Billing, error)
 	Roles(ctx context.Context, obj *db.Customer) ([]*db.Role, error)
-	APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.APIKey], error)
+	APIKeys(ctx context.Context, obj *db.Customer, filter *resolvers.APIKeyFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.APIKey], error)
 	Contexts(ctx context.Context, obj *db.Customer, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Agents(ctx context.Context, obj *db.Customer, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	DeletedAgents(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error)
@@ -171,7 +171,7 @@ type CustomerResolver interface {
 	DeletedSecrets(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error)
 	IdentityProviders(ctx context.Context, obj *db.Customer, inherited *bool) ([]*db.IdentityProvider, error)
 	ScimTokens(ctx context.Context, obj *db.Customer) ([]*db.ScimToken, error)
-	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
+	WebhookDestinations(ctx context.Context, obj *db.Customer, filter *resolvers.WebhookDestinationFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 	DeletedWebhookDestinations(ctx context.Context, obj *db.Customer) ([]*db.Deleted, error)
 }
 type CustomerExportResolver interface {
@@ -191,7 +191,7 @@ type DocumentResolver interface {
 
 	OriginalURL(ctx context.Context, obj *db.Document) (*string, error)
 	Context(ctx context.Context, obj *db.Document) (*db.Context, error)
-	Chunks(ctx context.Context, obj *db.Document, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Chunk], error)
+	Chunks(ctx context.Context, obj *db.Document, filter *resolvers.ChunkFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Chunk], error)
 	Creator(ctx context.Context, obj *db.Document) (*db.User, error)
 }
 type DomainClaimResolver interface {
@@ -370,7 +370,7 @@ type QueryResolver interface {
 	Runs(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.RunFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Run], error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
 	WebhookCatalog(ctx context.Context, extended *bool) (*resolvers.WebhookCatalog, error)
-	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
+	WebhookDestinations(ctx context.Context, customerID *globalid.ID, filter *resolvers.WebhookDestinationFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 	WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error)
 	CustomerExport(ctx context.Context, id globalid.ID) (*db.CustomerExport, error)
 	CustomerImport(ctx context.Context, id globalid.ID) (*db.CustomerImport, error)
@@ -710,8 +710,12 @@ type Customer implements Node {
     "Cursor of the row behind the last."
     before: String
   ): UserConnection! @needs(app: [TENANT], right: "user.read")
-  "The company's application accounts, by id. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "The company's application accounts, by id unless asked for otherwise. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   accounts(
+    "Which of them; all when left out."
+    filter: AccountFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [AccountOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
@@ -725,8 +729,12 @@ type Customer implements Node {
   billing: Billing @needs(app: [TENANT], right: "billing.read")
   "The roles that the company can give: the system-wide ones and its own. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   roles: [Role!]! @needs(app: [TENANT], right: "permission.read")
-  "The company's API keys, by id. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "The company's API keys, by id unless asked for otherwise. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   apiKeys(
+    "Which of them; all when left out."
+    filter: ApiKeyFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [ApiKeyOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
@@ -783,8 +791,12 @@ type Customer implements Node {
   identityProviders("Whether inherited ones are listed, too, where none of its own is enabled." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
   "The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   scimTokens: [ScimToken!]! @needs(app: [TENANT], right: "key.read")
-  "Where the company has its events delivered to, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
+  "Where the company has its events delivered to, by id unless asked for otherwise. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
+    "Which of them; all when left out."
+    filter: WebhookDestinationFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [WebhookDestinationOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
@@ -1453,6 +1465,40 @@ type Account implements Node {
   version: Int!
 }
 
+"Which accounts to list: those that fit every member that is given."
+input AccountFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Those whose names have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
+  "The application that they are for."
+  applicationId: ID
+  "The region where they run."
+  regionId: ID
+  "Whether they are closed."
+  disabled: Boolean
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [AccountFilter!]
+}
+
+"What accounts are ordered by."
+enum AccountOrderField {
+  "By id."
+  ID
+  "By name, without regard to case."
+  NAME
+  "By when it was opened."
+  CREATED_AT
+}
+
+"An order of accounts."
+input AccountOrder {
+  "By what."
+  field: AccountOrderField!
+  "In which direction."
+  direction: OrderDirection = ASC
+}
+
 "A page of accounts."
 type AccountConnection {
   "The rows with their cursors."
@@ -1530,6 +1576,48 @@ type ApiKey implements Node {
   customer: Customer!
   "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
   version: Int!
+}
+
+"Which API keys to list: those that fit every member that is given."
+input ApiKeyFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Those whose names have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
+  "The user that they act for."
+  userId: ID
+  "Whether they work: they are not revoked, and have not ended."
+  active: Boolean
+  "Those that end before this moment; not those that never end."
+  expiresUntil: DateTime
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [ApiKeyFilter!]
+}
+
+"What API keys are ordered by."
+enum ApiKeyOrderField {
+  "By id."
+  ID
+  "By name, without regard to case."
+  NAME
+  "By when it was made."
+  CREATED_AT
+  "By when it ends; those that never end come last."
+  EXPIRES_AT
+  "By when it was last used; those that never were come first."
+  LAST_USED_AT
+}
+
+"An order of API keys."
+input ApiKeyOrder {
+  "By what."
+  field: ApiKeyOrderField!
+  "In which direction."
+  direction: OrderDirection = ASC
 }
 
 "A page of API keys."
@@ -2016,8 +2104,12 @@ type Document implements Node {
   originalUrl: String @needs(app: [ASSISTANT], right: "context.read")
   "Context that it belongs to. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   context: Context! @needs(app: [ASSISTANT], right: "context.read")
-  "The chunks of a ready document, in their order. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  "The chunks of a ready document, in their order unless asked for otherwise. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   chunks(
+    "Which of them; all when left out."
+    filter: ChunkFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [ChunkOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
@@ -2121,6 +2213,38 @@ type Chunk implements Node {
   row: Int
   "Document that it is a piece of. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   document: Document! @needs(app: [ASSISTANT], right: "context.read")
+}
+
+"Which chunks to list: those that fit every member that is given."
+input ChunkFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Those whose text has all words of this one, the last one as a beginning; where none has, within one edit."
+  search: String
+  "Those that begin on this page."
+  page: Int
+  "From this position on."
+  positionFrom: Int
+  "Before this position."
+  positionUntil: Int
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [ChunkFilter!]
+}
+
+"What chunks are ordered by."
+enum ChunkOrderField {
+  "By id."
+  ID
+  "By where it stands in the document."
+  POSITION
+}
+
+"An order of chunks."
+input ChunkOrder {
+  "By what."
+  field: ChunkOrderField!
+  "In which direction."
+  direction: OrderDirection = ASC
 }
 
 "One page of chunks."
@@ -2471,8 +2595,12 @@ type Agent implements Node {
   account: Account
   "The revision that runs; null when none does."
   published: AgentRevision
-  "What was published, newest first."
+  "What was published, newest first unless asked for otherwise."
   revisions(
+    "Which of them; all when left out."
+    filter: AgentRevisionFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [AgentRevisionOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
@@ -2601,6 +2729,36 @@ type DiagramReads {
   steps: [String!]!
   "Names of secrets."
   secrets: [String!]!
+}
+
+"Which revisions to list: those that fit every member that is given."
+input AgentRevisionFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [AgentRevisionFilter!]
+}
+
+"What revisions are ordered by."
+enum AgentRevisionOrderField {
+  "By id."
+  ID
+  "By its number."
+  NUMBER
+  "By when it was published."
+  CREATED_AT
+}
+
+"An order of revisions."
+input AgentRevisionOrder {
+  "By what."
+  field: AgentRevisionOrderField!
+  "In which direction."
+  direction: OrderDirection = ASC
 }
 
 "A page of revisions."
@@ -2979,6 +3137,42 @@ enum WebhookSigning {
   SPEC
   "Beside it the headers of Standard Webhooks, whose signature covers the event's id and the time of the attempt, too."
   STANDARD
+}
+
+"Which destinations to list: those that fit every member that is given."
+input WebhookDestinationFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Those whose names and addresses have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
+  "Whether they are enabled."
+  enabled: Boolean
+  "Whether nothing gets through to them: ` + "`" + `failingSince` + "`" + ` tells since when."
+  failing: Boolean
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [WebhookDestinationFilter!]
+}
+
+"What destinations are ordered by."
+enum WebhookDestinationOrderField {
+  "By id."
+  ID
+  "By name, or by the address where there is none, without regard to case."
+  NAME
+  "By when it was created."
+  CREATED_AT
+}
+
+"An order of destinations."
+input WebhookDestinationOrder {
+  "By what."
+  field: WebhookDestinationOrderField!
+  "In which direction."
+  direction: OrderDirection = ASC
 }
 
 "A page of destinations."
@@ -3481,10 +3675,14 @@ type Query {
     "Whether those, too, that a destination gets only if it names them: ` + "`" + `audit.<action>` + "`" + `."
     extended: Boolean = false
   ): WebhookCatalog! @needs(right: "webhook.read")
-  "A company's destinations, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
+  "A company's destinations, by id unless asked for otherwise. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
     "The company; the caller's own when left out."
     customerId: ID
+    "Which of them; all when left out."
+    filter: WebhookDestinationFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [WebhookDestinationOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
@@ -5480,38 +5678,54 @@ func (ec *executionContext) field_Account_permissions_args(ctx context.Context, 
 func (ec *executionContext) field_Agent_revisions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.AgentRevisionFilter, error) {
+			return ec.unmarshalOAgentRevisionFilter2ᚖcanopyᚋresolversᚐAgentRevisionFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOAgentRevisionOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5680,38 +5894,54 @@ func (ec *executionContext) field_Context_queries_args(ctx context.Context, rawA
 func (ec *executionContext) field_Customer_accounts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.AccountFilter, error) {
+			return ec.unmarshalOAccountFilter2ᚖcanopyᚋresolversᚐAccountFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOAccountOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5772,38 +6002,54 @@ func (ec *executionContext) field_Customer_agents_args(ctx context.Context, rawA
 func (ec *executionContext) field_Customer_apiKeys_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.APIKeyFilter, error) {
+			return ec.unmarshalOApiKeyFilter2ᚖcanopyᚋresolversᚐAPIKeyFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOApiKeyOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -6048,76 +6294,108 @@ func (ec *executionContext) field_Customer_users_args(ctx context.Context, rawAr
 func (ec *executionContext) field_Customer_webhookDestinations_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.WebhookDestinationFilter, error) {
+			return ec.unmarshalOWebhookDestinationFilter2ᚖcanopyᚋresolversᚐWebhookDestinationFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOWebhookDestinationOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_Document_chunks_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.ChunkFilter, error) {
+			return ec.unmarshalOChunkFilter2ᚖcanopyᚋresolversᚐChunkFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOChunkOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -8522,38 +8800,54 @@ func (ec *executionContext) field_Query_webhookDestinations_args(ctx context.Con
 		return nil, err
 	}
 	args["customerId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.WebhookDestinationFilter, error) {
+			return ec.unmarshalOWebhookDestinationFilter2ᚖcanopyᚋresolversᚐWebhookDestinationFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOWebhookDestinationOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg4
+	args["before"] = arg6
 	return args, nil
 }
 
@@ -9348,7 +9642,7 @@ func (ec *executionContext) _Agent_revisions(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Agent().Revisions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Agent().Revisions(ctx, obj, fc.Args["filter"].(*resolvers.AgentRevisionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Revision]) graphql.Marshaler {
@@ -12136,7 +12430,7 @@ func (ec *executionContext) _Customer_accounts(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Accounts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Customer().Accounts(ctx, obj, fc.Args["filter"].(*resolvers.AccountFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Account]) graphql.Marshaler {
@@ -12215,7 +12509,7 @@ func (ec *executionContext) _Customer_apiKeys(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().APIKeys(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Customer().APIKeys(ctx, obj, fc.Args["filter"].(*resolvers.APIKeyFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.APIKey]) graphql.Marshaler {
@@ -12495,7 +12789,7 @@ func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, f
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().WebhookDestinations(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Customer().WebhookDestinations(ctx, obj, fc.Args["filter"].(*resolvers.WebhookDestinationFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
@@ -13284,7 +13578,7 @@ func (ec *executionContext) _Document_chunks(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Document().Chunks(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Document().Chunks(ctx, obj, fc.Args["filter"].(*resolvers.ChunkFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
@@ -19864,7 +20158,7 @@ func (ec *executionContext) _Query_webhookDestinations(ctx context.Context, fiel
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDestinations(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().WebhookDestinations(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["filter"].(*resolvers.WebhookDestinationFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
@@ -23849,6 +24143,112 @@ func (ec *executionContext) unmarshalInputAcceptInvitationInput(ctx context.Cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAccountFilter(ctx context.Context, obj any) (resolvers.AccountFilter, error) {
+	var it resolvers.AccountFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "search", "applicationId", "regionId", "disabled", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
+		case "applicationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("applicationId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ApplicationID = data
+		case "regionId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("regionId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RegionID = data
+		case "disabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Disabled = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOAccountFilter2ᚕᚖcanopyᚋresolversᚐAccountFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAccountOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNAccountOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAgentFilter(ctx context.Context, obj any) (resolvers.AgentFilter, error) {
 	var it resolvers.AgentFilter
 	if obj == nil {
@@ -23939,6 +24339,218 @@ func (ec *executionContext) unmarshalInputAgentOrder(ctx context.Context, obj an
 		case "field":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
 			data, err := ec.unmarshalNAgentOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAgentRevisionFilter(ctx context.Context, obj any) (resolvers.AgentRevisionFilter, error) {
+	var it resolvers.AgentRevisionFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOAgentRevisionFilter2ᚕᚖcanopyᚋresolversᚐAgentRevisionFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAgentRevisionOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNAgentRevisionOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputApiKeyFilter(ctx context.Context, obj any) (resolvers.APIKeyFilter, error) {
+	var it resolvers.APIKeyFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "search", "userId", "active", "expiresUntil", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
+		case "userId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserID = data
+		case "active":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("active"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Active = data
+		case "expiresUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresUntil = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOApiKeyFilter2ᚕᚖcanopyᚋresolversᚐAPIKeyFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputApiKeyOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNApiKeyOrderField2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -24252,6 +24864,112 @@ func (ec *executionContext) unmarshalInputChangePasswordInput(ctx context.Contex
 				return it, err
 			}
 			it.RevokeKeys = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputChunkFilter(ctx context.Context, obj any) (resolvers.ChunkFilter, error) {
+	var it resolvers.ChunkFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "search", "page", "positionFrom", "positionUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
+		case "page":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("page"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Page = data
+		case "positionFrom":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("positionFrom"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PositionFrom = data
+		case "positionUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("positionUntil"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PositionUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOChunkFilter2ᚕᚖcanopyᚋresolversᚐChunkFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputChunkOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNChunkOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -28860,6 +29578,119 @@ func (ec *executionContext) unmarshalInputWebhookDeliveryOrder(ctx context.Conte
 		case "field":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
 			data, err := ec.unmarshalNWebhookDeliveryOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWebhookDestinationFilter(ctx context.Context, obj any) (resolvers.WebhookDestinationFilter, error) {
+	var it resolvers.WebhookDestinationFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "search", "enabled", "failing", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
+		case "failing":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("failing"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Failing = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOWebhookDestinationFilter2ᚕᚖcanopyᚋresolversᚐWebhookDestinationFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWebhookDestinationOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNWebhookDestinationOrderField2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -39030,6 +39861,32 @@ func (ec *executionContext) marshalNAccountEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(
 	return ret
 }
 
+func (ec *executionContext) unmarshalNAccountFilter2ᚖcanopyᚋresolversᚐAccountFilter(ctx context.Context, v any) (*resolvers.AccountFilter, error) {
+	res, err := ec.unmarshalInputAccountFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAccountOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputAccountOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAccountOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAccountOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNAgent2ᚕᚖcanopyᚋdbᚐAgentᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Agent) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -39180,6 +40037,32 @@ func (ec *executionContext) marshalNAgentRevisionEdge2ᚕcanopyᚋresolversᚐEd
 	return ret
 }
 
+func (ec *executionContext) unmarshalNAgentRevisionFilter2ᚖcanopyᚋresolversᚐAgentRevisionFilter(ctx context.Context, v any) (*resolvers.AgentRevisionFilter, error) {
+	res, err := ec.unmarshalInputAgentRevisionFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAgentRevisionOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputAgentRevisionOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAgentRevisionOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAgentRevisionOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNAnswer2canopyᚋsearchᚐAnswer(ctx context.Context, sel ast.SelectionSet, v search.Answer) graphql.Marshaler {
 	return ec._Answer(ctx, sel, &v)
 }
@@ -39278,6 +40161,32 @@ func (ec *executionContext) marshalNApiKeyEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(c
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNApiKeyFilter2ᚖcanopyᚋresolversᚐAPIKeyFilter(ctx context.Context, v any) (*resolvers.APIKeyFilter, error) {
+	res, err := ec.unmarshalInputApiKeyFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNApiKeyOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputApiKeyOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNApiKeyOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNApiKeyOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNApp2string(ctx context.Context, v any) (string, error) {
@@ -39567,6 +40476,32 @@ func (ec *executionContext) marshalNChunkEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ct
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNChunkFilter2ᚖcanopyᚋresolversᚐChunkFilter(ctx context.Context, v any) (*resolvers.ChunkFilter, error) {
+	res, err := ec.unmarshalInputChunkFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNChunkOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputChunkOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNChunkOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNChunkOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) marshalNCitation2ᚕᚖcanopyᚋsearchᚐCitationᚄ(ctx context.Context, sel ast.SelectionSet, v []*search.Citation) graphql.Marshaler {
@@ -42193,6 +43128,32 @@ func (ec *executionContext) marshalNWebhookDestinationEdge2ᚕcanopyᚋresolvers
 	return ret
 }
 
+func (ec *executionContext) unmarshalNWebhookDestinationFilter2ᚖcanopyᚋresolversᚐWebhookDestinationFilter(ctx context.Context, v any) (*resolvers.WebhookDestinationFilter, error) {
+	res, err := ec.unmarshalInputWebhookDestinationFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWebhookDestinationOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputWebhookDestinationOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWebhookDestinationOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNWebhookDestinationOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNWebhookEventType2canopyᚋinternalᚋwebhookᚐEntry(ctx context.Context, sel ast.SelectionSet, v webhook.Entry) graphql.Marshaler {
 	return ec._WebhookEventType(ctx, sel, &v)
 }
@@ -42425,6 +43386,50 @@ func (ec *executionContext) marshalOAccount2ᚖcanopyᚋdbᚐAccount(ctx context
 	return ec._Account(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOAccountFilter2ᚕᚖcanopyᚋresolversᚐAccountFilterᚄ(ctx context.Context, v any) ([]*resolvers.AccountFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.AccountFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAccountFilter2ᚖcanopyᚋresolversᚐAccountFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAccountFilter2ᚖcanopyᚋresolversᚐAccountFilter(ctx context.Context, v any) (*resolvers.AccountFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAccountFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAccountOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAccountOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOAgent2ᚖcanopyᚋdbᚐAgent(ctx context.Context, sel ast.SelectionSet, v *db.Agent) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -42483,11 +43488,99 @@ func (ec *executionContext) marshalOAgentRevision2ᚖcanopyᚋdbᚐRevision(ctx 
 	return ec._AgentRevision(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOAgentRevisionFilter2ᚕᚖcanopyᚋresolversᚐAgentRevisionFilterᚄ(ctx context.Context, v any) ([]*resolvers.AgentRevisionFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.AgentRevisionFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAgentRevisionFilter2ᚖcanopyᚋresolversᚐAgentRevisionFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAgentRevisionFilter2ᚖcanopyᚋresolversᚐAgentRevisionFilter(ctx context.Context, v any) (*resolvers.AgentRevisionFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAgentRevisionFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAgentRevisionOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAgentRevisionOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx context.Context, sel ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._ApiKey(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOApiKeyFilter2ᚕᚖcanopyᚋresolversᚐAPIKeyFilterᚄ(ctx context.Context, v any) ([]*resolvers.APIKeyFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.APIKeyFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNApiKeyFilter2ᚖcanopyᚋresolversᚐAPIKeyFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOApiKeyFilter2ᚖcanopyᚋresolversᚐAPIKeyFilter(ctx context.Context, v any) (*resolvers.APIKeyFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputApiKeyFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOApiKeyOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNApiKeyOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) unmarshalOApp2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
@@ -42666,6 +43759,50 @@ func (ec *executionContext) marshalOChangePasswordPayload2ᚖcanopyᚋresolvers�
 		return graphql.Null
 	}
 	return ec._ChangePasswordPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOChunkFilter2ᚕᚖcanopyᚋresolversᚐChunkFilterᚄ(ctx context.Context, v any) ([]*resolvers.ChunkFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.ChunkFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNChunkFilter2ᚖcanopyᚋresolversᚐChunkFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOChunkFilter2ᚖcanopyᚋresolversᚐChunkFilter(ctx context.Context, v any) (*resolvers.ChunkFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputChunkFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOChunkOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNChunkOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOConfirmTotpPayload2ᚖcanopyᚋresolversᚐConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ConfirmTotpPayload) graphql.Marshaler {
@@ -44138,6 +45275,50 @@ func (ec *executionContext) marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestinat
 		return graphql.Null
 	}
 	return ec._WebhookDestination(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOWebhookDestinationFilter2ᚕᚖcanopyᚋresolversᚐWebhookDestinationFilterᚄ(ctx context.Context, v any) ([]*resolvers.WebhookDestinationFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.WebhookDestinationFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNWebhookDestinationFilter2ᚖcanopyᚋresolversᚐWebhookDestinationFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOWebhookDestinationFilter2ᚖcanopyᚋresolversᚐWebhookDestinationFilter(ctx context.Context, v any) (*resolvers.WebhookDestinationFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputWebhookDestinationFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOWebhookDestinationOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNWebhookDestinationOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) unmarshalOWebhookErrorKind2ᚖstring(ctx context.Context, v any) (*string, error) {

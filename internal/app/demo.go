@@ -199,7 +199,7 @@ func (d *demoMaker) user(ctx context.Context, customer *db.Customer, u demoUser)
 		return err
 	}
 	var accounts []db.Account
-	err = d.q.ListAccounts(ctx, id(customer.ID), paging.Cursor{}, 0, func(a *db.AccountLine) error {
+	err = d.q.ListAccounts(ctx, id(customer.ID), nil, resolvers.Listing{}, func(a *db.AccountLine, _ paging.Cursor) error {
 		accounts = append(accounts, a.Account)
 		return nil
 	})

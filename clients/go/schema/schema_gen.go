@@ -82,6 +82,43 @@ type AccountEdge struct {
 	Node *Account `json:"node,omitzero"`
 }
 
+// AccountFilter: Which accounts to list: those that fit every member that is given.
+type AccountFilter struct {
+	// Those of these ids, at most 200.
+	Ids []string `json:"ids,omitzero"`
+	// Those whose names have all words of this text, the last one as a beginning; where none has, within one edit.
+	Search *string `json:"search,omitzero"`
+	// The application that they are for.
+	ApplicationID *string `json:"applicationId,omitzero"`
+	// The region where they run.
+	RegionID *string `json:"regionId,omitzero"`
+	// Whether they are closed.
+	Disabled *bool `json:"disabled,omitzero"`
+	// Those that also fit at least one of these; at most 20 in all.
+	Or []AccountFilter `json:"or,omitzero"`
+}
+
+// AccountOrder: An order of accounts.
+type AccountOrder struct {
+	// By what.
+	Field AccountOrderField `json:"field"`
+	// In which direction.
+	Direction *OrderDirection `json:"direction,omitzero"`
+}
+
+// AccountOrderField: What accounts are ordered by.
+type AccountOrderField string
+
+// The values of AccountOrderField.
+const (
+	// AccountOrderFieldID: By id.
+	AccountOrderFieldID AccountOrderField = "ID"
+	// AccountOrderFieldName: By name, without regard to case.
+	AccountOrderFieldName AccountOrderField = "NAME"
+	// AccountOrderFieldCreatedAt: By when it was opened.
+	AccountOrderFieldCreatedAt AccountOrderField = "CREATED_AT"
+)
+
 // Agent: A diagram of a builder account: ordered steps that set values, search a context, ask a chat model,
 // send one HTTP request or fail. The draft changes; what is published runs.
 type Agent struct {
@@ -107,7 +144,7 @@ type Agent struct {
 	Account *Account `json:"account,omitzero"`
 	// The revision that runs; null when none does.
 	Published *AgentRevision `json:"published,omitzero"`
-	// What was published, newest first.
+	// What was published, newest first unless asked for otherwise.
 	Revisions *AgentRevisionConnection `json:"revisions,omitzero"`
 	// The agent's runs, newest first. Needs the right `agent.read`, with a token for `builder` or `assistant`.
 	Runs *RunConnection `json:"runs,omitzero"`
@@ -214,6 +251,39 @@ type AgentRevisionEdge struct {
 	Node *AgentRevision `json:"node,omitzero"`
 }
 
+// AgentRevisionFilter: Which revisions to list: those that fit every member that is given.
+type AgentRevisionFilter struct {
+	// Those of these ids, at most 200.
+	Ids []string `json:"ids,omitzero"`
+	// From this moment on.
+	CreatedSince *time.Time `json:"createdSince,omitzero"`
+	// Before this moment.
+	CreatedUntil *time.Time `json:"createdUntil,omitzero"`
+	// Those that also fit at least one of these; at most 20 in all.
+	Or []AgentRevisionFilter `json:"or,omitzero"`
+}
+
+// AgentRevisionOrder: An order of revisions.
+type AgentRevisionOrder struct {
+	// By what.
+	Field AgentRevisionOrderField `json:"field"`
+	// In which direction.
+	Direction *OrderDirection `json:"direction,omitzero"`
+}
+
+// AgentRevisionOrderField: What revisions are ordered by.
+type AgentRevisionOrderField string
+
+// The values of AgentRevisionOrderField.
+const (
+	// AgentRevisionOrderFieldID: By id.
+	AgentRevisionOrderFieldID AgentRevisionOrderField = "ID"
+	// AgentRevisionOrderFieldNumber: By its number.
+	AgentRevisionOrderFieldNumber AgentRevisionOrderField = "NUMBER"
+	// AgentRevisionOrderFieldCreatedAt: By when it was published.
+	AgentRevisionOrderFieldCreatedAt AgentRevisionOrderField = "CREATED_AT"
+)
+
 // Answer: What documents say to a question, so far.
 type Answer struct {
 	// The answer so far: what is added comes at its end.
@@ -294,6 +364,51 @@ type ApiKeyEdge struct {
 	// The key.
 	Node *ApiKey `json:"node,omitzero"`
 }
+
+// ApiKeyFilter: Which API keys to list: those that fit every member that is given.
+type ApiKeyFilter struct {
+	// Those of these ids, at most 200.
+	Ids []string `json:"ids,omitzero"`
+	// Those whose names have all words of this text, the last one as a beginning; where none has, within one edit.
+	Search *string `json:"search,omitzero"`
+	// The user that they act for.
+	UserID *string `json:"userId,omitzero"`
+	// Whether they work: they are not revoked, and have not ended.
+	Active *bool `json:"active,omitzero"`
+	// Those that end before this moment; not those that never end.
+	ExpiresUntil *time.Time `json:"expiresUntil,omitzero"`
+	// From this moment on.
+	CreatedSince *time.Time `json:"createdSince,omitzero"`
+	// Before this moment.
+	CreatedUntil *time.Time `json:"createdUntil,omitzero"`
+	// Those that also fit at least one of these; at most 20 in all.
+	Or []ApiKeyFilter `json:"or,omitzero"`
+}
+
+// ApiKeyOrder: An order of API keys.
+type ApiKeyOrder struct {
+	// By what.
+	Field ApiKeyOrderField `json:"field"`
+	// In which direction.
+	Direction *OrderDirection `json:"direction,omitzero"`
+}
+
+// ApiKeyOrderField: What API keys are ordered by.
+type ApiKeyOrderField string
+
+// The values of ApiKeyOrderField.
+const (
+	// ApiKeyOrderFieldID: By id.
+	ApiKeyOrderFieldID ApiKeyOrderField = "ID"
+	// ApiKeyOrderFieldName: By name, without regard to case.
+	ApiKeyOrderFieldName ApiKeyOrderField = "NAME"
+	// ApiKeyOrderFieldCreatedAt: By when it was made.
+	ApiKeyOrderFieldCreatedAt ApiKeyOrderField = "CREATED_AT"
+	// ApiKeyOrderFieldExpiresAt: By when it ends; those that never end come last.
+	ApiKeyOrderFieldExpiresAt ApiKeyOrderField = "EXPIRES_AT"
+	// ApiKeyOrderFieldLastUsedAt: By when it was last used; those that never were come first.
+	ApiKeyOrderFieldLastUsedAt ApiKeyOrderField = "LAST_USED_AT"
+)
 
 // App: An application, as the audience of a token.
 type App string
@@ -597,6 +712,41 @@ type ChunkEdge struct {
 	// The row.
 	Node *Chunk `json:"node,omitzero"`
 }
+
+// ChunkFilter: Which chunks to list: those that fit every member that is given.
+type ChunkFilter struct {
+	// Those of these ids, at most 200.
+	Ids []string `json:"ids,omitzero"`
+	// Those whose text has all words of this one, the last one as a beginning; where none has, within one edit.
+	Search *string `json:"search,omitzero"`
+	// Those that begin on this page.
+	Page *int `json:"page,omitzero"`
+	// From this position on.
+	PositionFrom *int `json:"positionFrom,omitzero"`
+	// Before this position.
+	PositionUntil *int `json:"positionUntil,omitzero"`
+	// Those that also fit at least one of these; at most 20 in all.
+	Or []ChunkFilter `json:"or,omitzero"`
+}
+
+// ChunkOrder: An order of chunks.
+type ChunkOrder struct {
+	// By what.
+	Field ChunkOrderField `json:"field"`
+	// In which direction.
+	Direction *OrderDirection `json:"direction,omitzero"`
+}
+
+// ChunkOrderField: What chunks are ordered by.
+type ChunkOrderField string
+
+// The values of ChunkOrderField.
+const (
+	// ChunkOrderFieldID: By id.
+	ChunkOrderFieldID ChunkOrderField = "ID"
+	// ChunkOrderFieldPosition: By where it stands in the document.
+	ChunkOrderFieldPosition ChunkOrderField = "POSITION"
+)
 
 // Citation: What a part of an answer goes by.
 type Citation struct {
@@ -1245,13 +1395,13 @@ type Customer struct {
 	Descendants *CustomerConnection `json:"descendants,omitzero"`
 	// The company's users, by id. Needs the right `user.read`, with a token for `tenant`.
 	Users *UserConnection `json:"users,omitzero"`
-	// The company's application accounts, by id. Needs the right `permission.read`, with a token for `tenant`.
+	// The company's application accounts, by id unless asked for otherwise. Needs the right `permission.read`, with a token for `tenant`.
 	Accounts *AccountConnection `json:"accounts,omitzero"`
 	// The company's billing record; null before there is any. Needs the right `billing.read`, with a token for `tenant`.
 	Billing *Billing `json:"billing,omitzero"`
 	// The roles that the company can give: the system-wide ones and its own. Needs the right `permission.read`, with a token for `tenant`.
 	Roles []*Role `json:"roles,omitzero"`
-	// The company's API keys, by id. Needs the right `key.read`, with a token for `tenant`.
+	// The company's API keys, by id unless asked for otherwise. Needs the right `key.read`, with a token for `tenant`.
 	APIKeys *ApiKeyConnection `json:"apiKeys,omitzero"`
 	// The company's contexts, where it is the one that the token stands for; null with the error `FORBIDDEN` for
 	// another: ask with a token for its account. Needs the right `context.read`, with a token for `assistant`.
@@ -1272,7 +1422,7 @@ type Customer struct {
 	IdentityProviders []*IdentityProvider `json:"identityProviders,omitzero"`
 	// The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`.
 	ScimTokens []*ScimToken `json:"scimTokens,omitzero"`
-	// Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application.
+	// Where the company has its events delivered to, by id unless asked for otherwise. Needs the right `webhook.read`, with a token for any application.
 	WebhookDestinations *WebhookDestinationConnection `json:"webhookDestinations,omitzero"`
 	// The company's destinations that `restoreWebhookDestination` can bring back, the one that was deleted last first; at most 200. One without a name goes by its address. Needs the right `webhook.write`, with a token for any application.
 	DeletedWebhookDestinations []*Deleted `json:"deletedWebhookDestinations,omitzero"`
@@ -1765,7 +1915,7 @@ type Document struct {
 	OriginalURL *string `json:"originalUrl,omitzero"`
 	// Context that it belongs to. Needs the right `context.read`, with a token for `assistant`.
 	Context *Context `json:"context,omitzero"`
-	// The chunks of a ready document, in their order. Needs the right `context.read`, with a token for `assistant`.
+	// The chunks of a ready document, in their order unless asked for otherwise. Needs the right `context.read`, with a token for `assistant`.
 	Chunks *ChunkConnection `json:"chunks,omitzero"`
 	// User who uploaded it; null when that user is gone, and beyond the caller's reach.
 	Creator *User `json:"creator,omitzero"`
@@ -3797,6 +3947,45 @@ type WebhookDestinationEdge struct {
 	// The destination.
 	Node *WebhookDestination `json:"node,omitzero"`
 }
+
+// WebhookDestinationFilter: Which destinations to list: those that fit every member that is given.
+type WebhookDestinationFilter struct {
+	// Those of these ids, at most 200.
+	Ids []string `json:"ids,omitzero"`
+	// Those whose names and addresses have all words of this text, the last one as a beginning; where none has, within one edit.
+	Search *string `json:"search,omitzero"`
+	// Whether they are enabled.
+	Enabled *bool `json:"enabled,omitzero"`
+	// Whether nothing gets through to them: `failingSince` tells since when.
+	Failing *bool `json:"failing,omitzero"`
+	// From this moment on.
+	CreatedSince *time.Time `json:"createdSince,omitzero"`
+	// Before this moment.
+	CreatedUntil *time.Time `json:"createdUntil,omitzero"`
+	// Those that also fit at least one of these; at most 20 in all.
+	Or []WebhookDestinationFilter `json:"or,omitzero"`
+}
+
+// WebhookDestinationOrder: An order of destinations.
+type WebhookDestinationOrder struct {
+	// By what.
+	Field WebhookDestinationOrderField `json:"field"`
+	// In which direction.
+	Direction *OrderDirection `json:"direction,omitzero"`
+}
+
+// WebhookDestinationOrderField: What destinations are ordered by.
+type WebhookDestinationOrderField string
+
+// The values of WebhookDestinationOrderField.
+const (
+	// WebhookDestinationOrderFieldID: By id.
+	WebhookDestinationOrderFieldID WebhookDestinationOrderField = "ID"
+	// WebhookDestinationOrderFieldName: By name, or by the address where there is none, without regard to case.
+	WebhookDestinationOrderFieldName WebhookDestinationOrderField = "NAME"
+	// WebhookDestinationOrderFieldCreatedAt: By when it was created.
+	WebhookDestinationOrderFieldCreatedAt WebhookDestinationOrderField = "CREATED_AT"
+)
 
 // WebhookErrorKind: What kind of failure an attempt was.
 type WebhookErrorKind string

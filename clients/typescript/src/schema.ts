@@ -75,6 +75,39 @@ export interface AccountEdge {
   node: Account;
 }
 
+/** Which accounts to list: those that fit every member that is given. */
+export interface AccountFilter {
+  /** Those of these ids, at most 200. */
+  ids?: ReadonlyArray<string | number> | null | undefined;
+  /** Those whose names have all words of this text, the last one as a beginning; where none has, within one edit. */
+  search?: string | null | undefined;
+  /** The application that they are for. */
+  applicationId?: string | number | null | undefined;
+  /** The region where they run. */
+  regionId?: string | number | null | undefined;
+  /** Whether they are closed. */
+  disabled?: boolean | null | undefined;
+  /** Those that also fit at least one of these; at most 20 in all. */
+  or?: ReadonlyArray<AccountFilter> | null | undefined;
+}
+
+/** An order of accounts. */
+export interface AccountOrder {
+  /** By what. */
+  field: AccountOrderField;
+  /** In which direction. */
+  direction?: OrderDirection | null | undefined;
+}
+
+/** What accounts are ordered by. */
+export type AccountOrderField =
+  /** By id. */
+  | "ID"
+  /** By name, without regard to case. */
+  | "NAME"
+  /** By when it was opened. */
+  | "CREATED_AT";
+
 /**
  * A diagram of a builder account: ordered steps that set values, search a context, ask a chat model,
  * send one HTTP request or fail. The draft changes; what is published runs.
@@ -102,7 +135,7 @@ export interface Agent {
   account: Account | null;
   /** The revision that runs; null when none does. */
   published: AgentRevision | null;
-  /** What was published, newest first. */
+  /** What was published, newest first unless asked for otherwise. */
   revisions: AgentRevisionConnection;
   /** The agent's runs, newest first. Needs the right `agent.read`, with a token for `builder` or `assistant`. */
   runs: RunConnection;
@@ -205,6 +238,35 @@ export interface AgentRevisionEdge {
   node: AgentRevision;
 }
 
+/** Which revisions to list: those that fit every member that is given. */
+export interface AgentRevisionFilter {
+  /** Those of these ids, at most 200. */
+  ids?: ReadonlyArray<string | number> | null | undefined;
+  /** From this moment on. */
+  createdSince?: DateTime | null | undefined;
+  /** Before this moment. */
+  createdUntil?: DateTime | null | undefined;
+  /** Those that also fit at least one of these; at most 20 in all. */
+  or?: ReadonlyArray<AgentRevisionFilter> | null | undefined;
+}
+
+/** An order of revisions. */
+export interface AgentRevisionOrder {
+  /** By what. */
+  field: AgentRevisionOrderField;
+  /** In which direction. */
+  direction?: OrderDirection | null | undefined;
+}
+
+/** What revisions are ordered by. */
+export type AgentRevisionOrderField =
+  /** By id. */
+  | "ID"
+  /** By its number. */
+  | "NUMBER"
+  /** By when it was published. */
+  | "CREATED_AT";
+
 /** What documents say to a question, so far. */
 export interface Answer {
   /** The answer so far: what is added comes at its end. */
@@ -287,6 +349,47 @@ export interface ApiKeyEdge {
   /** The key. */
   node: ApiKey;
 }
+
+/** Which API keys to list: those that fit every member that is given. */
+export interface ApiKeyFilter {
+  /** Those of these ids, at most 200. */
+  ids?: ReadonlyArray<string | number> | null | undefined;
+  /** Those whose names have all words of this text, the last one as a beginning; where none has, within one edit. */
+  search?: string | null | undefined;
+  /** The user that they act for. */
+  userId?: string | number | null | undefined;
+  /** Whether they work: they are not revoked, and have not ended. */
+  active?: boolean | null | undefined;
+  /** Those that end before this moment; not those that never end. */
+  expiresUntil?: DateTime | null | undefined;
+  /** From this moment on. */
+  createdSince?: DateTime | null | undefined;
+  /** Before this moment. */
+  createdUntil?: DateTime | null | undefined;
+  /** Those that also fit at least one of these; at most 20 in all. */
+  or?: ReadonlyArray<ApiKeyFilter> | null | undefined;
+}
+
+/** An order of API keys. */
+export interface ApiKeyOrder {
+  /** By what. */
+  field: ApiKeyOrderField;
+  /** In which direction. */
+  direction?: OrderDirection | null | undefined;
+}
+
+/** What API keys are ordered by. */
+export type ApiKeyOrderField =
+  /** By id. */
+  | "ID"
+  /** By name, without regard to case. */
+  | "NAME"
+  /** By when it was made. */
+  | "CREATED_AT"
+  /** By when it ends; those that never end come last. */
+  | "EXPIRES_AT"
+  /** By when it was last used; those that never were come first. */
+  | "LAST_USED_AT";
 
 /** An application, as the audience of a token. */
 export type App =
@@ -578,6 +681,37 @@ export interface ChunkEdge {
   /** The row. */
   node: Chunk;
 }
+
+/** Which chunks to list: those that fit every member that is given. */
+export interface ChunkFilter {
+  /** Those of these ids, at most 200. */
+  ids?: ReadonlyArray<string | number> | null | undefined;
+  /** Those whose text has all words of this one, the last one as a beginning; where none has, within one edit. */
+  search?: string | null | undefined;
+  /** Those that begin on this page. */
+  page?: number | null | undefined;
+  /** From this position on. */
+  positionFrom?: number | null | undefined;
+  /** Before this position. */
+  positionUntil?: number | null | undefined;
+  /** Those that also fit at least one of these; at most 20 in all. */
+  or?: ReadonlyArray<ChunkFilter> | null | undefined;
+}
+
+/** An order of chunks. */
+export interface ChunkOrder {
+  /** By what. */
+  field: ChunkOrderField;
+  /** In which direction. */
+  direction?: OrderDirection | null | undefined;
+}
+
+/** What chunks are ordered by. */
+export type ChunkOrderField =
+  /** By id. */
+  | "ID"
+  /** By where it stands in the document. */
+  | "POSITION";
 
 /** What a part of an answer goes by. */
 export interface Citation {
@@ -1223,13 +1357,13 @@ export interface Customer {
   descendants: CustomerConnection;
   /** The company's users, by id. Needs the right `user.read`, with a token for `tenant`. */
   users: UserConnection;
-  /** The company's application accounts, by id. Needs the right `permission.read`, with a token for `tenant`. */
+  /** The company's application accounts, by id unless asked for otherwise. Needs the right `permission.read`, with a token for `tenant`. */
   accounts: AccountConnection;
   /** The company's billing record; null before there is any. Needs the right `billing.read`, with a token for `tenant`. */
   billing: Billing | null;
   /** The roles that the company can give: the system-wide ones and its own. Needs the right `permission.read`, with a token for `tenant`. */
   roles: Array<Role>;
-  /** The company's API keys, by id. Needs the right `key.read`, with a token for `tenant`. */
+  /** The company's API keys, by id unless asked for otherwise. Needs the right `key.read`, with a token for `tenant`. */
   apiKeys: ApiKeyConnection;
   /**
    * The company's contexts, where it is the one that the token stands for; null with the error `FORBIDDEN` for
@@ -1252,7 +1386,7 @@ export interface Customer {
   identityProviders: Array<IdentityProvider>;
   /** The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`. */
   scimTokens: Array<ScimToken>;
-  /** Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application. */
+  /** Where the company has its events delivered to, by id unless asked for otherwise. Needs the right `webhook.read`, with a token for any application. */
   webhookDestinations: WebhookDestinationConnection;
   /** The company's destinations that `restoreWebhookDestination` can bring back, the one that was deleted last first; at most 200. One without a name goes by its address. Needs the right `webhook.write`, with a token for any application. */
   deletedWebhookDestinations: Array<Deleted>;
@@ -1737,7 +1871,7 @@ export interface Document {
   originalUrl: string | null;
   /** Context that it belongs to. Needs the right `context.read`, with a token for `assistant`. */
   context: Context;
-  /** The chunks of a ready document, in their order. Needs the right `context.read`, with a token for `assistant`. */
+  /** The chunks of a ready document, in their order unless asked for otherwise. Needs the right `context.read`, with a token for `assistant`. */
   chunks: ChunkConnection;
   /** User who uploaded it; null when that user is gone, and beyond the caller's reach. */
   creator: User | null;
@@ -3735,6 +3869,41 @@ export interface WebhookDestinationEdge {
   /** The destination. */
   node: WebhookDestination;
 }
+
+/** Which destinations to list: those that fit every member that is given. */
+export interface WebhookDestinationFilter {
+  /** Those of these ids, at most 200. */
+  ids?: ReadonlyArray<string | number> | null | undefined;
+  /** Those whose names and addresses have all words of this text, the last one as a beginning; where none has, within one edit. */
+  search?: string | null | undefined;
+  /** Whether they are enabled. */
+  enabled?: boolean | null | undefined;
+  /** Whether nothing gets through to them: `failingSince` tells since when. */
+  failing?: boolean | null | undefined;
+  /** From this moment on. */
+  createdSince?: DateTime | null | undefined;
+  /** Before this moment. */
+  createdUntil?: DateTime | null | undefined;
+  /** Those that also fit at least one of these; at most 20 in all. */
+  or?: ReadonlyArray<WebhookDestinationFilter> | null | undefined;
+}
+
+/** An order of destinations. */
+export interface WebhookDestinationOrder {
+  /** By what. */
+  field: WebhookDestinationOrderField;
+  /** In which direction. */
+  direction?: OrderDirection | null | undefined;
+}
+
+/** What destinations are ordered by. */
+export type WebhookDestinationOrderField =
+  /** By id. */
+  | "ID"
+  /** By name, or by the address where there is none, without regard to case. */
+  | "NAME"
+  /** By when it was created. */
+  | "CREATED_AT";
 
 /** What kind of failure an attempt was. */
 export type WebhookErrorKind =
