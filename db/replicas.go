@@ -178,7 +178,7 @@ func (all *replicas) watch(ctx context.Context, r *replica) {
 		before = all.look(ctx, r, before)
 		select {
 		case <-ctx.Done():
-			r.leaveOut(errLeftOut)
+			r.leaveOut(nil)
 			return
 		case <-tick.C:
 		}
@@ -186,8 +186,8 @@ func (all *replicas) watch(ctx context.Context, r *replica) {
 }
 
 // look is one look. before is what had been committed at the last one, which who follows closely has by now.
-func (all *replicas) look(ctx context.Context, r *replica, before int64) (at int64) {
-	ctx, cancel := context.WithTimeout(ctx, lookWait)
+func (all *replicas) look(process context.Context, r *replica, before int64) (at int64) {
+	ctx, cancel := context.WithTimeout(process, lookWait)
 	defer cancel()
 	var replayed int64
 	err := getInto(ctx, r.pool, &replayed, qReplayed)
@@ -196,6 +196,9 @@ func (all *replicas) look(ctx context.Context, r *replica, before int64) (at int
 	}
 	if err == nil {
 		err = all.compare(ctx, r)
+	}
+	if process.Err() != nil {
+		return 0
 	}
 	if err != nil {
 		r.leaveOut(err)
@@ -240,7 +243,7 @@ func (r *replica) use() {
 	r.used.Store(true)
 }
 
-// leaveOut has it answer none, and ends those that it is asked for.
+// leaveOut has it answer none, and ends those that it is asked for. Without a reason it is the process that ends, which is nothing to be told.
 func (r *replica) leaveOut(why error) {
 	r.used.Store(false)
 	r.mu.Lock()
@@ -248,6 +251,9 @@ func (r *replica) leaveOut(why error) {
 	if r.life != nil {
 		r.end(errLeftOut)
 		r.life = nil
+		if why == nil {
+			return
+		}
 		r.log.Warn("a replica is left out", "replica", r.name, "error", why)
 	}
 }

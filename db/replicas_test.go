@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -115,6 +116,29 @@ func TestReplicasAnswer(t *testing.T) {
 	keys(db.Alone(ctx), t, s)
 	if n := answered(s) - before; n != 2 {
 		t.Errorf("what is read alone was answered by the replica, too: %d statements", n)
+	}
+}
+
+// TestEndingLeavesNoReplicaOut: the log warns of a replica that is away, and of none when the process ends.
+func TestEndingLeavesNoReplicaOut(t *testing.T) {
+	t.Parallel()
+	p, standby := servers(t)
+	for away, warns := range map[bool]bool{false: false, true: true} {
+		s := devtest.Must[*db.Store](t)(db.Open(t.Context(), p.URL(), db.Options{MaxConns: 4}))
+		log := &devtest.Log{}
+		devtest.Check(t, s.ReadFrom(standby.URL(), db.Options{MaxConns: 4}, slog.New(slog.NewTextHandler(log, nil))))
+		used(t, s, true)
+		if away {
+			standby.Stop(t.Context())
+			used(t, s, false)
+		}
+		devtest.Check(t, s.Close())
+		if got := strings.Contains(log.String(), "WARN"); got != warns {
+			t.Errorf("away %t: %s", away, log)
+		}
+		if away {
+			devtest.Check(t, standby.Start(t.Context()))
+		}
 	}
 }
 
