@@ -173,6 +173,9 @@ func (m *Months) alone(ctx context.Context, do func() error) error {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`); err != nil {
+		return translate(ctx, err)
+	}
 	var free bool
 	if err := tx.GetContext(ctx, &free, `SELECT pg_try_advisory_xact_lock(hashtext('canopy months of logs'))`); err != nil {
 		return translate(ctx, err)

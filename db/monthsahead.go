@@ -99,6 +99,9 @@ func (m *Months) goOn(ctx context.Context, l *Log, parts []part, last int64) err
 			return err
 		}
 		return m.short(ctx, l, l.names(""), func(tx *monthTx) error {
+			if err := tx.holdIDs(ctx); err != nil {
+				return err
+			}
 			if last, err := l.lastID(ctx, tx); err != nil || last >= *p.to {
 				return err
 			}

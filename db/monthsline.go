@@ -83,9 +83,14 @@ func (m *Months) draw(ctx context.Context, l *Log, suffix string, do func(*month
 	}
 }
 
-// jump has the next id be one that is higher than all before it.
+// jump has the next id be one that is higher than all before it. Where the transaction fails it is not: a value that is set would stay, behind a line that refuses it.
 func (tx *monthTx) jump(ctx context.Context, id int64) error {
-	return tx.exec(ctx, fmt.Sprintf(`SELECT setval('%s', %d, false)`, tx.log.sequence(), id))
+	return tx.exec(ctx, fmt.Sprintf(`ALTER SEQUENCE %s RESTART WITH %d`, tx.log.sequence(), id))
+}
+
+// holdIDs has nobody draw an id until the transaction ends, also not who draws it before the row is written.
+func (tx *monthTx) holdIDs(ctx context.Context) error {
+	return tx.exec(ctx, `ALTER SEQUENCE `+tx.log.sequence()+` NO CYCLE`)
 }
 
 // holds tells whether ids are still far from a line, and nobody else has drawn another one.

@@ -81,25 +81,39 @@ func (m *Months) discard(ctx context.Context, l *Log, suffix string) error {
 			continue
 		}
 		if *part {
-			return fmt.Errorf("%s is a partition already", table)
+			return errPart(table)
 		}
 		refers, err := m.references(ctx, table)
 		if err != nil {
 			return err
 		}
 		for _, r := range refers {
-			if err := m.short(ctx, l, []string{r.To}, func(tx *monthTx) error {
-				return tx.exec(ctx, fmt.Sprintf(`ALTER TABLE %s DROP CONSTRAINT %s`, table, pq.QuoteIdentifier(r.Name)))
-			}); err != nil {
+			if err := m.apart(ctx, l, table, []string{r.To, table}, fmt.Sprintf(`ALTER TABLE %s DROP CONSTRAINT %s`, table, pq.QuoteIdentifier(r.Name))); err != nil {
 				return err
 			}
 		}
-		if err := m.short(ctx, l, nil, func(tx *monthTx) error { return tx.exec(ctx, `DROP TABLE `+table) }); err != nil {
+		if err := m.apart(ctx, l, table, []string{table}, `DROP TABLE `+table); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// apart does something to a table unless it is a partition, as it may have become one since that was looked for: by a process that believes to be alone, too.
+func (m *Months) apart(ctx context.Context, l *Log, table string, held []string, text string) error {
+	return m.short(ctx, l, held, func(tx *monthTx) error {
+		var part bool
+		if err := tx.GetContext(ctx, &part, `SELECT relispartition FROM pg_class WHERE oid = $1::regclass`, table); err != nil {
+			return translate(ctx, err)
+		}
+		if part {
+			return errPart(table)
+		}
+		return tx.exec(ctx, text)
+	})
+}
+
+func errPart(table string) error { return fmt.Errorf("%s is a partition already", table) }
 
 // discardRest drops what somebody has left who was interrupted: tables that were partitions, or were to be.
 func (m *Months) discardRest(ctx context.Context, l *Log) error {

@@ -111,7 +111,9 @@ var (
 	qRunByKey     = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope)
 	qRunsBegun    = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key BETWEEN $3 AND $4 AND ` + withinScope + ` ORDER BY r.job_key LIMIT $5`)
 	qRunForUpdate = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope + ` FOR UPDATE OF r`)
-	qRunnable     = prepare(`
+	// As the log is changed over to months, another sequence takes the place of the one that made ids: so who draws one waits for the table first, which nothing is read of.
+	qRunnable = prepare(`
+		WITH waits AS (SELECT FROM runs WHERE false)
 		SELECT nextval('runs_id_seq') AS id, g.published_id AS revision_id, g.account_id, a.customer_id, ` + wanting("a.customer_id", "$4::text[]") + ` AS wanted
 		FROM unnest($3::bigint[]) WITH ORDINALITY t(agent_id, n)` + joinRunnable + ` ORDER BY t.n`)
 	qMakeRuns = prepare(`

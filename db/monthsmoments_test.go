@@ -1,0 +1,112 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/devstack/devtest"
+)
+
+// TestRunsBeginWhileTheirLogIsChangedOver: who draws the id of a run in the moment of the change-over waits for it, and is not refused.
+func TestRunsBeginWhileTheirLogIsChangedOver(t *testing.T) {
+	t.Parallel()
+	m := newMonthly(t)
+	ctx := t.Context()
+	begin := func() error {
+		_, err := m.store.BeginRuns(ctx, access.Lineage{1}.Subtree(), nil, []*Run{{AgentID: 4}})
+		return err
+	}
+	for range 8 { // by a plan that is kept
+		devtest.Check(t, begin())
+	}
+	line := devtest.Must[*monthLine](t)(m.mark(ctx, RunLog, "", m.margin))
+	after := line.at + m.least
+	devtest.Check(t, m.prove(ctx, RunLog, "", line))
+	devtest.Check(t, errors.Join(m.make(ctx, RunLog, "", line.at), m.make(ctx, RunLog, "", after)))
+	begun := make(chan error, 1)
+	devtest.Check(t, m.short(ctx, RunLog, RunLog.names(""), func(tx *monthTx) error {
+		if err := errors.Join(tx.changeOver(ctx, line.at), tx.open(ctx, line.at, after), tx.open(ctx, after, 0), tx.jump(ctx, line.at)); err != nil {
+			return err
+		}
+		go func() { begun <- begin() }()
+		devtest.Eventually(t, "it waits", func() bool {
+			return m.number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+		})
+		return nil
+	}))
+	devtest.Check(t, <-begun)
+}
+
+// TestIDsGoBackWithTheirTransaction: where a process ends that gives ids away, before it is done, none are: they would be refused by the line in front of them. Until it is, nobody draws one.
+func TestIDsGoBackWithTheirTransaction(t *testing.T) {
+	t.Parallel()
+	m := newMonthly(t)
+	m.partition(RunLog)
+	m.write(0)
+	before := devtest.Must[int64](t)(RunLog.lastID(t.Context(), m.pool))
+	killed, drawn := errors.New("killed"), make(chan int64, 1)
+	if err := m.short(t.Context(), RunLog, RunLog.names(""), func(tx *monthTx) error {
+		return errors.Join(tx.jump(t.Context(), before+1000), killed)
+	}); !errors.Is(err, killed) {
+		t.Fatal(err)
+	}
+	devtest.Check(t, m.short(t.Context(), RunLog, RunLog.names(""), func(tx *monthTx) error {
+		if err := tx.holdIDs(t.Context()); err != nil {
+			return err
+		}
+		go func() { drawn <- m.number(`SELECT nextval('runs_id_seq')`) }()
+		devtest.Eventually(t, "who draws an id waits", func() bool {
+			return m.number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+		})
+		return nil
+	}))
+	if id := <-drawn; id != before+1 {
+		t.Errorf("the next id is %d, behind %d", id, before)
+	}
+}
+
+// TestPartitionsAreNotTakenForRest: what has become a partition since it was looked for is not dropped as what somebody has left.
+func TestPartitionsAreNotTakenForRest(t *testing.T) {
+	t.Parallel()
+	m := newMonthly(t)
+	m.partition(AuditLog)
+	parts := devtest.Must[[]part](t)(AuditLog.parts(t.Context(), m.pool))
+	open := parts[len(parts)-1]
+	at := *open.from + 100
+	devtest.Check(t, m.make(t.Context(), AuditLog, open.suffix(AuditLog), at))
+	begun := "audit_events" + fromID(at)
+	m.At = func(step string) error {
+		if strings.HasPrefix(step, begun+":") { // another process is quicker
+			m.do(`ALTER TABLE audit_events DETACH PARTITION `+open.Name,
+				fmt.Sprintf(`ALTER TABLE audit_events ATTACH PARTITION %s FOR VALUES FROM (%d) TO (%d)`, open.Name, *open.from, at),
+				fmt.Sprintf(`ALTER TABLE audit_events ATTACH PARTITION %s FOR VALUES FROM (%d) TO (MAXVALUE)`, begun, at))
+		}
+		return nil
+	}
+	if err := m.discardRest(t.Context(), AuditLog); err == nil || !strings.Contains(err.Error(), "is a partition already") {
+		t.Error(err)
+	}
+	if got := m.suffixes(AuditLog); !slices.Contains(got, fromID(at)) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestOneStaysAloneForLong: however long it takes, and however soon the server ends transactions that do nothing, one process is at work on months.
+func TestOneStaysAloneForLong(t *testing.T) {
+	t.Parallel()
+	m := newMonthly(t)
+	store := devtest.Must[*Store](t)(Open(t.Context(), m.url+"&idle_in_transaction_session_timeout=50", Options{MaxConns: 4}))
+	defer func() { _ = store.Close() }()
+	devtest.Check(t, store.Months().alone(t.Context(), func() error {
+		time.Sleep(200 * time.Millisecond)
+		if err := m.alone(t.Context(), func() error { return nil }); !errors.Is(err, ErrMonthsBusy) {
+			t.Errorf("another one is at work: %v", err)
+		}
+		return nil
+	}))
+}
