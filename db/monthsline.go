@@ -257,10 +257,18 @@ func (l *Log) withPart(suffix string) []string {
 
 // short does something in one transaction that has tables for itself.
 func (m *Months) short(ctx context.Context, l *Log, tables []string, do func(*monthTx) error) error {
-	if err := m.At(fmt.Sprintf("%s: waits for a moment in which nobody else has it", strings.Join(tables, ", "))); err != nil {
+	step := l.Name + ": a table is made or dropped that nobody else has"
+	if len(tables) > 0 {
+		step = strings.Join(tables, ", ") + ": waits for a moment in which nobody else has it"
+	}
+	if err := m.At(step); err != nil {
 		return err
 	}
-	return patiently(ctx, ErrBusy, func() error { return m.once(ctx, l, tables, do) })
+	var seen []string
+	return patiently(ctx, ErrBusy, func() (err error) {
+		seen, err = m.once(ctx, l, tables, seen, do)
+		return err
+	})
 }
 
 // patiently tries something again as long as others are in its way.
@@ -278,28 +286,46 @@ func patiently(ctx context.Context, inTheWay error, do func() error) error {
 	}
 }
 
-func (m *Months) once(ctx context.Context, l *Log, tables []string, do func(*monthTx) error) error {
-	var held []string
-	if err := m.pool.SelectContext(ctx, &held, `
-		SELECT DISTINCT k.relation::regclass::text FROM pg_locks k JOIN pg_stat_activity a USING (pid)
-		WHERE k.granted AND k.relation = ANY ($1::text[]::regclass[]) AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-			AND a.xact_start < now() - interval '1 second'`, pq.Array(tables)); err != nil {
-		return translate(ctx, err)
+// holders are those who have some of the tables, and one that somebody has had for longer than a moment. Since when others have it is told to a role with the right to it alone; so who is there at two tries has it for long, too.
+func (m *Months) holders(ctx context.Context, tables, seen []string) (who []string, held string, err error) {
+	var locks []struct {
+		Table string `db:"of_table"`
+		By    string `db:"by"`
+		Long  bool   `db:"long"`
 	}
-	if len(held) > 0 {
-		return fmt.Errorf("%w: a transaction that has lasted for more than a second has %s", ErrBusy, held[0])
+	err = m.pool.SelectContext(ctx, &locks, `
+		SELECT k.relation::regclass::text AS of_table, k.virtualtransaction AS by, COALESCE(a.xact_start < now() - interval '1 second', false) OR COALESCE(k.virtualtransaction = ANY ($2), false) AS long
+		FROM pg_locks k LEFT JOIN pg_stat_activity a USING (pid)
+		WHERE k.granted AND k.relation = ANY ($1::text[]::regclass[]) AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())`, pq.Array(tables), pq.Array(seen))
+	for _, k := range locks {
+		who = append(who, k.By)
+		if k.Long {
+			held = k.Table
+		}
+	}
+	return who, held, translate(ctx, err)
+}
+
+// once tries it, and tells who had the tables.
+func (m *Months) once(ctx context.Context, l *Log, tables, seen []string, do func(*monthTx) error) ([]string, error) {
+	who, held, err := m.holders(ctx, tables, seen)
+	if err != nil {
+		return nil, err
+	}
+	if held != "" {
+		return who, fmt.Errorf("%w: a transaction that has lasted for more than a second has %s", ErrBusy, held)
 	}
 	tx, err := m.pool.BeginTxx(ctx, nil)
 	if err != nil {
-		return translate(ctx, err)
+		return nil, translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
 	t := &monthTx{tx, l}
 	if err := t.lock(ctx, tables); err != nil {
-		return err
+		return who, err
 	}
 	if err := do(t); err != nil {
-		return err
+		return who, err
 	}
-	return translate(ctx, tx.Commit())
+	return nil, translate(ctx, tx.Commit())
 }

@@ -1,12 +1,15 @@
 package db
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"canopy/internal/access"
 	"canopy/internal/devstack/devtest"
@@ -109,4 +112,42 @@ func TestOneStaysAloneForLong(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// TestLongTransactionsOfOthersAreLeftAlone: where somebody else has a table for long, such as a backup, nobody is kept waiting again and again, also by a role that is not told since when others are at work.
+func TestLongTransactionsOfOthersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	m := newMonthly(t)
+	role := fmt.Sprintf("owner_%d", time.Now().UnixNano())
+	m.do(`CREATE ROLE `+role, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO `+role, `ALTER TABLE audit_events OWNER TO `+role)
+	t.Cleanup(func() {
+		_, _ = m.pool.Exec(`REASSIGN OWNED BY ` + role + ` TO CURRENT_USER; DROP OWNED BY ` + role + `; DROP ROLE ` + role)
+	})
+	store := devtest.Must[*Store](t)(Open(t.Context(), m.url+"&role="+role, Options{MaxConns: 4}))
+	defer func() { _ = store.Close() }()
+	backup := devtest.Must[*sqlx.Tx](t)(m.pool.Beginx())
+	defer func() { _ = backup.Rollback() }()
+	devtest.Must[any](t)(backup.Exec(`SELECT FROM audit_events LIMIT 1`))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	done := make(chan error, 1)
+	go func() {
+		_, err := store.Months().mark(ctx, AuditLog, "", 40)
+		done <- err
+	}()
+	waits := func() bool {
+		return m.number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+	}
+	devtest.Eventually(t, "it is tried once", waits)
+	devtest.Eventually(t, "it is given up", func() bool { return !waits() })
+	for end := time.Now().Add(3 * monthPause); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if waits() {
+			t.Fatal("others wait once more")
+		}
+	}
+	devtest.Check(t, backup.Rollback())
+	devtest.Check(t, <-done)
+	if line, err := lineOf(t.Context(), m.pool, "audit_events"); err != nil || line == nil {
+		t.Errorf("%v %v", line, err)
+	}
 }
