@@ -72,7 +72,7 @@ func (m *Months) end(ctx context.Context, l *Log, open part, last int64) error {
 	if err := m.make(ctx, l, open.suffix(l), at); err != nil {
 		return err
 	}
-	return m.short(ctx, l, l.withPart(open.suffix(l)), func(tx *monthTx) error {
+	if err := m.short(ctx, l, l.withPart(open.suffix(l)), func(tx *monthTx) error {
 		if err := tx.detach(ctx, open.suffix(l)); err != nil {
 			return err
 		}
@@ -82,7 +82,10 @@ func (m *Months) end(ctx context.Context, l *Log, open part, last int64) error {
 			}
 		}
 		return tx.open(ctx, at, 0)
-	})
+	}); err != nil {
+		return err
+	}
+	return m.count(ctx, l)
 }
 
 // goOn has rows come into the next partition, where the first one of the one that is filled is old.

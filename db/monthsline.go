@@ -72,8 +72,8 @@ func (m *Months) draw(ctx context.Context, l *Log, suffix string, do func(*month
 			})
 		}
 		if !errors.Is(err, errNear) || try == drawTries {
-			if err == nil { // its new partitions have no statistics, nor has the whole
-				_, err = m.pool.ExecContext(ctx, `ANALYZE `+l.table())
+			if err == nil {
+				err = m.count(ctx, l)
 			}
 			return err
 		}
@@ -81,6 +81,12 @@ func (m *Months) draw(ctx context.Context, l *Log, suffix string, do func(*month
 			return err
 		}
 	}
+}
+
+// count has PostgreSQL see what the tables of a log hold, for its plans: of a whole that has partitions it never does so by itself.
+func (m *Months) count(ctx context.Context, l *Log) error {
+	_, err := m.pool.ExecContext(ctx, `ANALYZE `+strings.Join(l.names(""), ", "))
+	return translate(ctx, err)
 }
 
 // jump has the next id be one that is higher than all before it. Where the transaction fails it is not: a value that is set would stay, behind a line that refuses it.

@@ -151,3 +151,27 @@ func TestLongTransactionsOfOthersAreLeftAlone(t *testing.T) {
 		t.Errorf("%v %v", line, err)
 	}
 }
+
+// TestWholeLogsAreCounted: PostgreSQL knows of the whole of each table what it holds, anew with each partition, as it does not look at one with partitions by itself.
+func TestWholeLogsAreCounted(t *testing.T) {
+	t.Parallel()
+	m := newMonthly(t)
+	m.partition(RunLog)
+	counted := func() (list []string) {
+		for _, table := range RunLog.names("") {
+			list = append(list, m.strings(`SELECT DISTINCT xmin::text FROM pg_statistic WHERE starelid = $1::regclass AND stainherit`, table)...)
+		}
+		return list
+	}
+	first := counted()
+	for range 12 {
+		m.write(0)
+	}
+	m.later(0)
+	if then := counted(); len(first) < 1 || len(then) != len(first) || slices.Equal(first, then) {
+		t.Errorf("counted at %q, and then at %q", first, then)
+	}
+	if n := m.number(`SELECT count(DISTINCT starelid) FROM pg_statistic WHERE starelid IN ('runs'::regclass, 'run_steps'::regclass) AND stainherit`); n != 2 {
+		t.Errorf("of %d tables it is known", n)
+	}
+}
