@@ -49,8 +49,8 @@ waits for more than about a second, the log is taken. Until then nothing has cha
 has months already is left alone. There is no way back but a dump that is restored, and migrate down ends at the version 120.
 The PostgreSQL role of workers has to own the tables: another one makes and drops no months, and deletes rows as before.`},
 	{name: "logs status", short: "Tells of each log whether it is one table or has months, how large these are, and what retention drops next", setup: logsStatusCommand, long: `
-Rows are estimated, as PostgreSQL has counted them last. DROPPED FROM is when the last row of a month is older than the retention, which is that of the
-settings here: have CANOPY_WEBHOOK_RETENTION, CANOPY_RUN_RETENTION and CANOPY_AUDIT_RETENTION as workers do.`},
+Rows are estimated, as PostgreSQL has counted them last. NEXT has from when on the last row of a month is older than the retention, which is that of the
+settings here. Where that has passed, something of the month is under way, or no row has come behind it yet. Have CANOPY_WEBHOOK_RETENTION, CANOPY_RUN_RETENTION and CANOPY_AUDIT_RETENTION as workers have them.`},
 	{name: "doctor", short: "Looks a deployment over by its settings, and says what to do", setup: doctorCommand, long: `
 Looks at the settings of serve and worker, PostgreSQL (version, extensions, pooler, what it keeps, replication,
 clock, schema), the secret key, Redis, the blob store, the mail server, the public address and the way of
