@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"canopy/db"
 	"canopy/internal/access"
 )
 
@@ -86,6 +85,31 @@ func lists(top int64) []list {
 			orders:  []string{"createdAt", "-createdAt", "status", "-status"},
 		},
 		{
+			name: "runs by each filter in each order", path: "/v1/runs?customerId={cid}&", app: access.Builder,
+			filters: append(times, "", "status=running", "status=finished", "status=failed", fmt.Sprintf("agentId=%d", agentOfRuns), "ids=5,900"),
+			orders:  []string{"createdAt", "-createdAt", "status", "-status"},
+		},
+		{
+			name: "agents by each filter in each order", path: "/v1/agents?", app: access.Builder,
+			filters: []string{"", "enabled=true", "enabled=false", "runnable=true", "runnable=false", "search=report", "search=writer", "search=writer+100", "search=wirter", "search=19"},
+			orders:  []string{"id", "-id", "name", "-name", "createdAt", "-createdAt", "updatedAt", "-updatedAt"},
+		},
+		{
+			name: "contexts by each filter in each order", path: "/context?", app: access.Assistant,
+			filters: []string{"", "shareState=0", "shareState=1", "search=report", "search=paper", "search=paper+100", "search=papr", "search=19"},
+			orders:  []string{"id", "-id", "name", "-name", "createdAt", "-createdAt"},
+		},
+		{
+			name: "destinations by each filter in each order", path: "/v1/outbound-webhooks/destinations?",
+			filters: append(times, "", "enabled=true", "enabled=false", "failing=true", "failing=false", "search=report", "search=paper", "search=paper+100", "search=papr", "search=found.example"),
+			orders:  []string{"id", "-id", "name", "-name", "createdAt", "-createdAt"},
+		},
+		{
+			name: "keys by each filter in each order", path: fmt.Sprintf("/v1/keys?customerId=%d&", top),
+			filters: append(times, "", "active=true", "active=false", "userId=1", "expiresUntil="+late, "search=report", "search=paper", "search=paper+100", "search=papr"),
+			orders:  []string{"id", "-id", "name", "-name", "createdAt", "-createdAt", "expiresAt", "-lastUsedAt"},
+		},
+		{
 			name: "events by each filter in each order", path: "/v1/audit?subtree=true&customerId={cid}&",
 			filters: append(times, "", "action=user.created", "action=role.deleted", "objectType=User", "objectType=Context", "actorId=1", "objectId=77"),
 			orders:  []string{"createdAt", "-createdAt"},
@@ -95,62 +119,40 @@ func lists(top int64) []list {
 			filters: append(times, "", "status=failed", "format=pdf", "search=paper", "search=report", "search=report+100", "search=papr", "search=19", "format=pdf&search=report"),
 			orders:  []string{"id", "-id", "name", "-name", "createdAt", "-createdAt", "size", "-size", "status", "-status"},
 		},
+		{
+			name: "companies in orders of several fields", path: "/tenant/customers/{cid}?", filters: []string{"", "status=active", "level=5", times[0], times[1]},
+			orders: []string{"name,-createdAt", "-name,id", "createdAt,-name", "-createdAt,name", "status,-name", "-status,createdAt,-name"},
+		},
+		{
+			name: "users in orders of several fields", path: "/tenant/users/{cid}?subtree=true&", filters: []string{"", "hasPassword=false", times[0], times[1]},
+			orders: []string{"name,-email", "-email,name", "createdAt,-name", "lastAccess,email", "-lastAccess,-name", "name,-createdAt,email"},
+		},
+		{
+			name: "permissions in orders of several fields", path: "/v1/permissions?customerId={cid}&", filters: []string{"", "disabled=false", "roleId=3"},
+			orders: []string{"lastAccess,-createdAt", "-lastAccess,-id", "createdAt,-lastAccess"},
+		},
+		{
+			name: "runs in orders of several fields", path: "/v1/runs?customerId={cid}&", app: access.Builder, filters: []string{"", "status=failed", times[0]},
+			orders: []string{"status,-createdAt", "-status,createdAt", "createdAt,-status"},
+		},
+		{
+			name: "deliveries in orders of several fields", path: "/v1/outbound-webhooks/deliveries?subtree=true&customerId={cid}&", filters: []string{"", "status=failed", "type=agent.published"},
+			orders: []string{"status,-createdAt", "-status,createdAt", "createdAt,-status"},
+		},
+		{
+			name: "documents in orders of several fields", path: "/v1/documents?", app: access.Assistant, filters: []string{"", "format=pdf", "search=report"},
+			orders: []string{"size,-name", "-size,name", "status,-size,name", "-createdAt,name", "name,-size"},
+		},
+		{
+			name: "agents in orders of several fields", path: "/v1/agents?", app: access.Builder, filters: []string{"", "enabled=true", "search=report"},
+			orders: []string{"name,-createdAt", "-updatedAt,name", "createdAt,-name"},
+		},
+		{
+			name: "contexts in orders of several fields", path: "/context?", app: access.Assistant, filters: []string{"", "shareState=1", "search=report"},
+			orders: []string{"name,-createdAt", "createdAt,-name"},
+		},
 	}
 }
-
-// logs fills what lists read that no seed makes: as many deliveries and events as there are companies below top, and a context of very many documents.
-func (b *bencher) logs(top int64) error {
-	d := &desk{b.as(access.Assistant, b.lab.platform), b.ctx}
-	id, err := d.newContext("found")
-	if err != nil {
-		return err
-	}
-	pool, err := db.Connect(b.lab.postgres.URL(), db.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = pool.Close() }()
-	var destination int64
-	if err := pool.GetContext(b.ctx, &destination, `INSERT INTO webhook_destinations (customer_id, url, name, secret, enabled) VALUES (1, 'https://found.example/', 'found', '', false) RETURNING id`); err != nil {
-		return err
-	}
-	for _, fill := range []struct {
-		text string
-		rows int
-		args []any
-	}{
-		{deliveriesOfMany, b.o.customers, []any{b.o.customers, top, destination}},
-		{eventsOfMany, b.o.customers, []any{b.o.customers, top}},
-		{documentsOfOne, wideDocuments, []any{wideDocuments, id}},
-	} {
-		for from := 0; from < fill.rows; from += widePart {
-			if _, err := pool.ExecContext(b.ctx, fill.text, append([]any{from + 1, min(from+widePart, fill.rows)}, fill.args...)...); err != nil {
-				return err
-			}
-		}
-	}
-	_, err = pool.ExecContext(b.ctx, `VACUUM ANALYZE webhook_deliveries, audit_events, documents`)
-	return err
-}
-
-// What lists of logs and of documents are measured on, rows $1 to $2 of $3: for companies below $4, and in context $4.
-const (
-	deliveriesOfMany = `
-		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, lost, completed_at, created_at)
-		SELECT $4::bigint + 1 + i * 7919 % $3::bigint, $5::bigint, 'found' || i, CASE WHEN i % 5000 = 0 THEN 'agent.deleted' WHEN i % 50 = 1 THEN 'agent.published' ELSE 'run.completed' END, '{}',
-			CASE WHEN i % 100 = 5 THEN 'failed' ELSE 'delivered' END, i % 100 = 5, now(), now() - ($3::bigint - i) * interval '0.1 seconds'
-		FROM generate_series($1::bigint, $2::bigint) i`
-	eventsOfMany = `
-		INSERT INTO audit_events (customer_id, actor_user_id, action, object_type, object_id, created_at)
-		SELECT $4::bigint + 1 + i * 7919 % $3::bigint, 1, CASE WHEN i % 5000 = 0 THEN 'context.deleted' WHEN i % 50 = 1 THEN 'user.created' ELSE 'run.started' END,
-			CASE WHEN i % 5000 = 0 THEN 'Context' WHEN i % 50 = 1 THEN 'User' ELSE 'Run' END, i % 100000, now() - ($3::bigint - i) * interval '0.1 seconds'
-		FROM generate_series($1::bigint, $2::bigint) i`
-	documentsOfOne = `
-		INSERT INTO documents (context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, packed, created_at)
-		SELECT $4::bigint, gen_random_uuid(), i || '.txt', CASE WHEN i % 10 = 0 THEN 'Report ' ELSE 'Paper ' END || i || '.txt', 0, CASE WHEN i % 100 = 0 THEN 'pdf' ELSE 'txt' END, 'text/plain',
-			'found ' || i, 1000 + i % 7777, CASE WHEN i % 1000 = 3 THEN 'failed' ELSE 'ready' END, 'canopy-lexical-2', 1000, 0.2, 1, now() - ($3::bigint - i) * interval '1 second'
-		FROM generate_series($1::bigint, $2::bigint) i`
-)
 
 // found measures what is asked of long lists by REST, each question by itself at each depth: a row tells of the slowest of its questions, and
 // of the slowest first call, for which a connection has the statement planned. Then it measures the box.
@@ -167,7 +169,7 @@ func (b *bencher) found(size string, top int64) (rows []row, err error) {
 				continue
 			}
 			if !filled {
-				if err := b.logs(top); err != nil {
+				if err := b.fillLists(top); err != nil {
 					return rows, err
 				}
 				filled = true
