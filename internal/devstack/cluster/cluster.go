@@ -248,9 +248,12 @@ func (c *Cluster) canopy(name string, env []string, args ...string) *devstack.Co
 	return &devstack.Companion{Path: c.o.Canopy, Args: args, Env: append(append([]string{}, c.env...), env...), Log: filepath.Join(c.dir, name+".log")}
 }
 
+// readyWithin is for how long a request to the balancer is tried: on a machine with much else to do all begin slowly.
+const readyWithin = 3 * time.Minute
+
 // ready waits until a request to the balancer is answered.
 func (c *Cluster) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	for {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+"/readyz", nil)
@@ -265,7 +268,7 @@ func (c *Cluster) ready(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the balancer at %s finds nobody who is ready: the logs are in %s: %w", c.URL, c.dir, ctx.Err())
+			return fmt.Errorf("the balancer at %s finds nobody who is ready: %w%s", c.URL, ctx.Err(), c.said())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

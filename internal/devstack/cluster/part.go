@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -94,6 +95,20 @@ func host(at string) string {
 
 // Logs is the folder with what the programs say.
 func (c *Cluster) Logs() string { return c.dir }
+
+// saidBytes is how much of what a program has said last is told.
+const saidBytes = 1000
+
+// said is what each of the programs has said last, for who finds that they don't work: Stop leaves no logs.
+func (c *Cluster) said() (text string) {
+	for _, p := range c.parts {
+		log, err := os.ReadFile(filepath.Join(c.dir, p.Name+".log"))
+		if err == nil {
+			text += fmt.Sprintf("\n%s, running %t: …%s", p.Name, p.Running(), log[max(0, len(log)-saidBytes):])
+		}
+	}
+	return text
+}
 
 func (c *Cluster) add(name, address string, s server) {
 	c.parts = append(c.parts, &Part{Name: name, Address: address, server: s})
