@@ -378,6 +378,33 @@ func TestLinesAreTakenAway(t *testing.T) {
 	}
 }
 
+// TestLinesGoWithAnEnd: a line that somebody has left in a partition without end is gone once the upkeep gives that another end, and refuses nothing that comes in front of it.
+func TestLinesGoWithAnEnd(t *testing.T) {
+	t.Parallel()
+	m := newMonthly(t)
+	m.partition(AuditLog)
+	for range 25 { // there is room for 20 in front of the one without end
+		m.write(0)
+	}
+	left := errors.New("left")
+	m.At = func(step string) error {
+		if strings.Contains(step, "is read") {
+			return left
+		}
+		return nil
+	}
+	if _, err := m.Partition(t.Context(), AuditLog); !errors.Is(err, left) {
+		t.Fatal(err)
+	}
+	m.later(0)
+	if n := m.number(`SELECT count(*) FROM pg_constraint WHERE conname = 'month_line'`); n != 0 {
+		t.Errorf("%d lines are left", n)
+	}
+	for range 60 {
+		m.write(0)
+	}
+}
+
 // TestLinesAreWatched: however long what there is is read, by as few connections as the command has, ids that come near to the line end that.
 func TestLinesAreWatched(t *testing.T) {
 	t.Parallel()

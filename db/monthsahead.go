@@ -73,13 +73,8 @@ func (m *Months) end(ctx context.Context, l *Log, open part, last int64) error {
 		return err
 	}
 	if err := m.short(ctx, l, l.withPart(open.suffix(l)), func(tx *monthTx) error {
-		if err := tx.detach(ctx, open.suffix(l)); err != nil {
+		if err := tx.close(ctx, open, at); err != nil {
 			return err
-		}
-		for _, t := range l.tables {
-			if err := tx.exec(ctx, fmt.Sprintf(`ALTER TABLE %s ATTACH PARTITION %s%s FOR VALUES FROM (%d) TO (%d)`, t.name, t.name, open.suffix(l), *open.from, at)); err != nil {
-				return err
-			}
 		}
 		return tx.open(ctx, at, 0)
 	}); err != nil {

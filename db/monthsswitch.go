@@ -181,10 +181,10 @@ func (of ofTable) acts() (texts []string) {
 	return texts
 }
 
-// attach makes a table a partition that ends in front of an id, which its line has proven.
+// attach makes a table a partition that ends in front of an id, which its line has proven unless it is as good as empty. A line that somebody has left elsewhere would refuse what may come.
 func (tx *monthTx) attach(ctx context.Context, t logTable, suffix, from string, to int64) error {
 	return tx.exec(ctx, fmt.Sprintf(`ALTER TABLE %s ATTACH PARTITION %[1]s%s FOR VALUES FROM (%s) TO (%d)`, t.name, suffix, from, to),
-		fmt.Sprintf(`ALTER TABLE %s%s DROP CONSTRAINT %s`, t.name, suffix, lineName))
+		fmt.Sprintf(`ALTER TABLE %s%s DROP CONSTRAINT IF EXISTS %s`, t.name, suffix, lineName))
 }
 
 // open attaches the partition that was made for the ids from one on, to right below another; 0 is without end.
@@ -211,7 +211,7 @@ func (tx *monthTx) detach(ctx context.Context, suffix string) error {
 	return nil
 }
 
-// close gives the open partition an end, which its line has proven.
+// close gives the open partition an end.
 func (tx *monthTx) close(ctx context.Context, open part, at int64) error {
 	suffix := open.suffix(tx.log)
 	if err := tx.detach(ctx, suffix); err != nil {
