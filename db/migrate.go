@@ -203,11 +203,9 @@ func (m *Migrator) mayGoBack(ctx context.Context, there schema) error {
 		return nil
 	}
 	for _, l := range Logs() {
-		var is bool
-		if err := m.pool.GetContext(ctx, &is, `SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1) AND relkind = 'p')`, l.table()); err != nil {
-			return translate(ctx, err)
-		}
-		if is {
+		if is, err := l.inMonths(ctx, m.pool); err != nil {
+			return err
+		} else if is {
 			return fmt.Errorf("the log of %s has months, and its indexes can't be taken back: the schema goes back to the version %d, and no further", l.Name, there.Version)
 		}
 	}

@@ -114,9 +114,9 @@ func idIn(text string) *int64 {
 	return &n
 }
 
-// inMonths tells whether a log has been changed over.
+// inMonths tells whether a log has been changed over; one whose table there is not yet has not.
 func (l *Log) inMonths(ctx context.Context, on queryer) (is bool, err error) {
-	err = getInto(ctx, on, &is, `SELECT relkind = 'p' FROM pg_class WHERE oid = $1::regclass`, l.table())
+	err = getInto(ctx, on, &is, `SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1) AND relkind = 'p')`, l.table())
 	return is, translate(ctx, err)
 }
 

@@ -123,8 +123,7 @@ func (p *Platform) watchHome(ctx context.Context, w *homeWatch) {
 			p.Log.ErrorContext(ctx, joinAnew)
 		}
 		lost = w.isLost()
-		err = w.note(ctx)
-		_ = err // where Redis is away, whoever begins knows nothing of it, as after the loss of Redis
+		_ = w.note(ctx) // where Redis is away, whoever begins knows nothing of it, as after the loss of Redis
 		select {
 		case <-ctx.Done():
 			return
