@@ -37,6 +37,7 @@ type Platform struct {
 func Start(t testing.TB, change ...func(*config.Config)) *Platform {
 	t.Helper()
 	s := &Platform{T: t, Log: &devtest.Log{}}
+	t.Cleanup(s.forget)
 	server := httptest.NewUnstartedServer(nil)
 	s.URL = "http://" + server.Listener.Addr().String()
 	cfg := settings(t, s.URL)
@@ -53,9 +54,13 @@ func Start(t testing.TB, change ...func(*config.Config)) *Platform {
 	}
 	server.Start()
 	s.StopServing = server.Close
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { s.StopServing() })
 	return s
 }
+
+// forget lets go of a platform whose test has ended. What a test has to do at its end holds on to the platform, and is held by the
+// package testing until all tests that ran beside this one have ended: without this the memory of all their platforms adds up.
+func (s *Platform) forget() { *s = Platform{T: s.T} }
 
 // limitPatience has limits hold on a machine that is busy, where Redis takes its time.
 const limitPatience = 10 * time.Second
@@ -99,7 +104,7 @@ func (s *Platform) open(cfg *config.Config) {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	s.T.Cleanup(s.App.Close)
+	s.T.Cleanup(func() { s.App.Close() })
 }
 
 // Work runs the platform's worker until the test ends, and gives what stops it earlier.

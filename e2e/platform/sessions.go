@@ -21,14 +21,15 @@ func (s *Platform) Twin(t *testing.T) *Platform {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(twin.App.Close)
+	t.Cleanup(twin.forget)
+	t.Cleanup(func() { twin.App.Close() })
 	handler, err := twin.App.Handler(true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	twin.URL = server.URL
+	twin.URL, twin.StopServing = server.URL, server.Close
+	t.Cleanup(func() { twin.StopServing() })
 	return &twin
 }
 
