@@ -37,12 +37,7 @@ func servers(t testing.TB) (p, standby *devstack.Postgres) {
 	t.Helper()
 	// What is acknowledged is written, as it is where people work: it is sent on at once.
 	p = devtest.Server(t, devstack.PostgresOptions{Durable: true}, "schema", db.Migrate)
-	standby, err := p.StartStandby(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(standby.Remove)
-	return p, standby
+	return p, devtest.Standby(t, p)
 }
 
 func used(t testing.TB, s *db.Store, wanted bool) {
@@ -326,10 +321,7 @@ func TestReplicasMayBreakOff(t *testing.T) {
 func TestReplicasOfAnotherHistory(t *testing.T) {
 	t.Parallel()
 	p := devtest.Server(t, devstack.PostgresOptions{Durable: true}, "schema", db.Migrate)
-	next := devtest.Must[*devstack.Postgres](t)(p.StartStandby(t.Context(), t.TempDir()))
-	t.Cleanup(next.Remove)
-	other := devtest.Must[*devstack.Postgres](t)(p.StartStandby(t.Context(), t.TempDir()))
-	t.Cleanup(other.Remove)
+	next, other := devtest.Standby(t, p), devtest.Standby(t, p)
 	run(t, next, `ALTER SYSTEM SET primary_conninfo = ''`)
 	run(t, next, `SELECT pg_reload_conf()`)
 	run(t, p, `CREATE TABLE filler AS SELECT repeat(md5(i::text), 20) AS x FROM generate_series(1, 50000) i`)

@@ -191,11 +191,7 @@ func readOnly(t *testing.T, p *devstack.Postgres, on bool) {
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	p := server(t)
-	standby, err := p.StartStandby(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(standby.Remove)
+	standby := devtest.Standby(t, p)
 	refuses := func(t *testing.T, s *db.Store) {
 		t.Helper()
 		key := db.SigningKey{KID: rand.Text(), PrivateKey: []byte{1}, ActivatesAt: time.Now()}
@@ -254,11 +250,7 @@ func TestFailover(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := server(t)
-			standby, err := p.StartStandby(t.Context(), t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(standby.Remove)
+			standby := devtest.Standby(t, p)
 			first, second := host(t, p.URL()), host(t, standby.URL())
 			both := open(t, strings.Replace(standby.URL(), second, second+","+first, 1))
 			if err := write(t.Context(), both); err != nil {

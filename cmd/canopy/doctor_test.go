@@ -235,11 +235,7 @@ func TestDoctorBesideAStandby(t *testing.T) {
 	}
 	_, found := examined(t, settings)
 	expect(t, found, "replication", doctor.Warning, "no standby is connected")
-	standby, err := server.StartStandby(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(standby.Remove)
+	standby := devtest.Standby(t, server)
 	devtest.Eventually(t, "the standby is counted", func() bool {
 		_, found = examined(t, settings)
 		return len(found["replication"]) == 1 && found["replication"][0].Status == doctor.OK

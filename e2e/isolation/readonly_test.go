@@ -146,11 +146,7 @@ func TestStandby(t *testing.T) {
 	t.Parallel()
 	primary := platform.OwnPostgres(t)
 	s := platform.Start(t, func(c *config.Config) { c.DatabaseURL = primary.URL() })
-	copied, err := primary.StartStandby(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(copied.Remove)
+	copied := devtest.Standby(t, primary)
 	standby := beside(t, s, func(c *config.Config) { c.DatabaseURL = copied.URL() })
 	token := s.Root()
 	create := func() platform.Answer {

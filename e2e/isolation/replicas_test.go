@@ -15,11 +15,7 @@ import (
 func TestReplicasIsolate(t *testing.T) {
 	t.Parallel()
 	primary := platform.OwnPostgres(t)
-	standby, err := primary.StartStandby(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(standby.Remove)
+	standby := devtest.Standby(t, primary)
 	database := func(server, name string) string {
 		u := devtest.Must[*url.URL](t)(url.Parse(server))
 		u.Path = "/" + name

@@ -15,9 +15,7 @@ import (
 func TestAnswersOutliveReplicas(t *testing.T) {
 	t.Parallel()
 	primary := platform.OwnPostgres(t)
-	standby, err := primary.StartStandby(t.Context(), t.TempDir())
-	devtest.Check(t, err)
-	t.Cleanup(standby.Remove)
+	standby := devtest.Standby(t, primary)
 	way, address := devtest.WayTo(t, standby.URL())
 	s := platform.Start(t, func(c *config.Config) { c.DatabaseURL, c.DatabaseReadURL = primary.URL(), address })
 	const people = 3000

@@ -1,7 +1,6 @@
 package devtest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -33,10 +32,26 @@ func Server(t testing.TB, o devstack.PostgresOptions, fingerprint string, fill f
 	if template.postgres == nil {
 		t.Fatalf("the template server: %v", template.err)
 	}
-	o.Dir = cmp.Or(o.Dir, t.TempDir())
+	o.Dir = serverFolder(t)
 	p := Must[*devstack.Postgres](t)(template.postgres.StartCopy(context.WithoutCancel(t.Context()), o))
 	t.Cleanup(p.Remove)
 	return p
+}
+
+// Standby gives a standby of a server.
+func Standby(t testing.TB, primary *devstack.Postgres) *devstack.Postgres {
+	t.Helper()
+	standby := Must[*devstack.Postgres](t)(primary.StartStandby(t.Context(), serverFolder(t)))
+	t.Cleanup(standby.Remove)
+	return standby
+}
+
+// serverFolder is a folder for a server's data, which ends with the test.
+func serverFolder(t testing.TB) string {
+	t.Helper()
+	dir := Must[string](t)(devstack.TemporaryFolder())
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 func templateOf(fingerprint string) *serverTemplate {
