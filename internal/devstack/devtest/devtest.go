@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"testing"
@@ -42,6 +43,7 @@ func Main(m *testing.M) { os.Exit(Run(m)) }
 func Run(m *testing.M) (code int) {
 	// Tests wait more than they work. The flag is parsed later: what the command line says, wins.
 	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
+	collectSeldom()
 	code = m.Run()
 	disconnect()
 	removeServerTemplates()
@@ -51,6 +53,13 @@ func Run(m *testing.M) (code int) {
 		own.postgres.Remove()
 	}
 	return code
+}
+
+// collectSeldom spares the processor: there is memory enough for a heap of some times what is live. GOGC in the environment wins.
+func collectSeldom() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 // superuserURL gives the superuser's URL of the run's PostgreSQL, starting one if need be.
