@@ -38,8 +38,9 @@ func storeGrown(t *testing.T, rows []string, more ...string) (*Store, *sqlx.DB) 
 
 func grownAt(t *testing.T, rows, more []string) (url string, pool *sqlx.DB) {
 	t.Helper()
-	fingerprint := strings.Join(append([]string{Fingerprint(), plansBegun.String()}, rows...), "; ")
-	url = devtest.Database(t, fingerprint, func(ctx context.Context, url string) error { return fillGrown(ctx, t, url, rows) })
+	fingerprint := strings.Join(append([]string{plansBegun.String()}, rows...), "; ")
+	schema := devtest.Template{Fingerprint: Fingerprint(), Fill: Migrate}
+	url = schema.Upon(t, fingerprint, func(_ context.Context, url string) error { return fillGrown(t, url, rows) })
 	pool = devtest.Must[*sqlx.DB](t)(Connect(url, Options{MaxConns: 1, patient: true}))
 	t.Cleanup(func() { _ = pool.Close() })
 	data := planData{t, pool}
@@ -49,11 +50,8 @@ func grownAt(t *testing.T, rows, more []string) (url string, pool *sqlx.DB) {
 	return url, pool
 }
 
-func fillGrown(ctx context.Context, t *testing.T, url string, rows []string) error {
+func fillGrown(t *testing.T, url string, rows []string) error {
 	t.Helper()
-	if err := Migrate(ctx, url); err != nil {
-		return err
-	}
 	pool, err := Connect(url, Options{MaxConns: 1, patient: true})
 	if err != nil {
 		return err

@@ -28,10 +28,31 @@ var closing = patience
 // what the test opened later is closed before.
 func Database(t testing.TB, fingerprint string, fill func(ctx context.Context, url string) error) string {
 	t.Helper()
-	c := superuser(t)
-	template := templateName(fingerprint)
-	if err := c.ensureTemplate(context.Background(), template, fill); err != nil {
-		t.Fatalf("the template database: %v", err)
+	return database(t, Template{fingerprint, fill})
+}
+
+// Template is what fill makes, by its fingerprint.
+type Template struct {
+	Fingerprint string
+	Fill        func(ctx context.Context, url string) error
+}
+
+// Upon is Database for what is filled into a copy of another template, which is not made anew for each that begins with it.
+func (base Template) Upon(t testing.TB, fingerprint string, fill func(ctx context.Context, url string) error) string {
+	t.Helper()
+	return database(t, base, Template{base.Fingerprint + "; " + fingerprint, fill})
+}
+
+// database copies the last of some templates, of which each begins with the one before.
+func database(t testing.TB, templates ...Template) string {
+	t.Helper()
+	c, template := superuser(t), "template0"
+	for _, next := range templates {
+		base := template
+		template = templateName(next.Fingerprint)
+		if err := c.ensureTemplate(context.Background(), template, base, next.Fill); err != nil {
+			t.Fatalf("the template database: %v", err)
+		}
 	}
 	name := "canopy_test_" + strconv.Itoa(os.Getpid()) + "_" + strings.ToLower(rand.Text()[:12])
 	if err := c.copy(context.Background(), name, template); err != nil {
@@ -140,9 +161,9 @@ func (c *cluster) copy(ctx context.Context, name, template string) error {
 	return c.exec(ctx, statement, name, template)
 }
 
-// ensureTemplate makes the template unless it is there, one process at a time. Until it is whole
+// ensureTemplate makes the template of a base unless it is there, one process at a time. Until it is whole
 // it has another name, so that one that was interrupted is never copied.
-func (c *cluster) ensureTemplate(ctx context.Context, template string, fill func(ctx context.Context, url string) error) (err error) {
+func (c *cluster) ensureTemplate(ctx context.Context, template, base string, fill func(ctx context.Context, url string) error) (err error) {
 	there, err := exists(ctx, c.pool, template)
 	if err != nil || there {
 		return err
@@ -166,7 +187,7 @@ func (c *cluster) ensureTemplate(ctx context.Context, template string, fill func
 	if err := execOn(ctx, session, "DROP DATABASE IF EXISTS %s WITH (FORCE)", unfinished); err != nil {
 		return err
 	}
-	if err := execOn(ctx, session, "CREATE DATABASE %s TEMPLATE template0", unfinished); err != nil {
+	if err := c.copy(ctx, unfinished, base); err != nil {
 		return err
 	}
 	if err := fill(ctx, c.on(unfinished)); err != nil {

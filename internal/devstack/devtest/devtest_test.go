@@ -86,7 +86,7 @@ func TestTemplateIsMadeOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 6 { // as parallel test binaries would
 			all.Go(func() {
-				if err := c.ensureTemplate(t.Context(), templateName(fingerprint), count); err != nil {
+				if err := c.ensureTemplate(t.Context(), templateName(fingerprint), "template0", count); err != nil {
 					t.Error(err)
 				}
 			})
@@ -103,24 +103,39 @@ func TestTemplateIsMadeOnce(t *testing.T) {
 			t.Errorf("made %d times", made.Load())
 		}
 	})
+	t.Run("what is made upon it begins with it", func(t *testing.T) {
+		for _, more := range []string{"2", "3"} {
+			pool := open(t, Template{fingerprint, count}.Upon(t, more, func(ctx context.Context, url string) error {
+				return run(ctx, url, `INSERT INTO things VALUES (`+more+`)`)
+			}))
+			var things string
+			if err := pool.QueryRow(`SELECT string_agg(n::text, ' ' ORDER BY n) FROM things`).Scan(&things); err != nil || things != "1 "+more {
+				t.Errorf("%q: %v", things, err)
+			}
+			Check(t, pool.Close())
+		}
+		if made.Load() != 2 {
+			t.Errorf("made %d times", made.Load())
+		}
+	})
 }
 
 func TestTemplateThatFailed(t *testing.T) {
 	c := superuser(t)
 	name := templateName(fmt.Sprint("failed ", time.Now().UnixNano()))
 	broken := errors.New("broken")
-	err := c.ensureTemplate(t.Context(), name, func(ctx context.Context, url string) error {
+	err := c.ensureTemplate(t.Context(), name, "template0", func(ctx context.Context, url string) error {
 		return errors.Join(fill(ctx, url), broken)
 	})
 	if !errors.Is(err, broken) {
 		t.Fatalf("got %v", err)
 	}
-	if err := c.ensureTemplate(t.Context(), name, fill); err != nil {
+	if err := c.ensureTemplate(t.Context(), name, "template0", fill); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
 	closeSoon(t)
 	var leak *sql.DB
-	err = c.ensureTemplate(t.Context(), name+"_leak", func(ctx context.Context, url string) error {
+	err = c.ensureTemplate(t.Context(), name+"_leak", "template0", func(ctx context.Context, url string) error {
 		leak = open(t, url)
 		return leak.PingContext(ctx)
 	})
