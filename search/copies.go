@@ -140,9 +140,9 @@ type lackingIndex struct{ *vector.Dense }
 func (e *Engine) lacking(ctx context.Context, row *db.Context, wanted *db.Copied) (*vector.Dense, error) {
 	key := denseKey(row)
 	key.Kind = vector.KindLacking
-	x, err := index(ctx, e, row, key, func(ctx context.Context, from lackingIndex, _ int64) (lackingIndex, int64, error) {
+	x, err := index(ctx, e, row, key, func(ctx context.Context, from lackingIndex, _ int64, room *vector.Room) (lackingIndex, int64, error) {
 		add, remove := from.Documents().Changes(wanted.Documents)
-		x, err := e.extendDense(ctx, row, from.Dense, &wanted.IndexState, add, remove)
+		x, err := e.extendDense(ctx, row, from.Dense, &wanted.IndexState, add, remove, room)
 		return lackingIndex{x}, wanted.Version, err
 	})
 	if err != nil || sameDocuments(x.Documents(), wanted.Documents) {
@@ -150,7 +150,7 @@ func (e *Engine) lacking(ctx context.Context, row *db.Context, wanted *db.Copied
 	}
 	// Of another search, at another version of the context or of its copy.
 	add, _ := vector.Documents(nil).Changes(wanted.Documents)
-	return e.extendDense(ctx, row, nil, &wanted.IndexState, add, nil)
+	return e.extendDense(ctx, row, nil, &wanted.IndexState, add, nil, nil)
 }
 
 func sameDocuments(have vector.Documents, wanted map[int64]int64) bool {
@@ -173,29 +173,29 @@ type copied struct {
 func (m *copied) Nearest(ctx context.Context, v []float32, f vector.Filter) ([]vector.Hit, error) {
 	hits, err := m.find(ctx, v, f, nil)
 	if errors.Is(err, errCopy) {
-		return m.instead(ctx, func(other finder) ([]vector.Hit, error) { return other.Nearest(ctx, v, f) })
+		return instead(ctx, m, func(other finder) ([]vector.Hit, error) { return other.Nearest(ctx, v, f) })
 	}
 	return f.Best(hits), err
 }
 
-func (m *copied) ToFuse(ctx context.Context, v []float32, f vector.Filter, words []vector.Hit) ([]vector.Hit, error) {
+func (m *copied) ToFuse(ctx context.Context, v []float32, f vector.Filter, words []vector.Hit) (*vector.Compared, error) {
 	some := f
 	some.Top = max(toFuse, 2*f.Top)
 	hits, err := m.find(ctx, v, some, some.Best(words))
 	if errors.Is(err, errCopy) {
-		return m.instead(ctx, func(other finder) ([]vector.Hit, error) { return other.ToFuse(ctx, v, f, words) })
+		return instead(ctx, m, func(other finder) (*vector.Compared, error) { return other.ToFuse(ctx, v, f, words) })
 	}
-	return hits, err
+	return vector.Exactly(hits), err
 }
 
 // errCopy says that the copy could not be searched.
 var errCopy = errors.New("the copy of the vectors is not there")
 
 // instead has all compared where the copy can't be searched.
-func (m *copied) instead(ctx context.Context, search func(finder) ([]vector.Hit, error)) ([]vector.Hit, error) {
+func instead[T any](ctx context.Context, m *copied, search func(finder) (T, error)) (none T, err error) {
 	other, err := m.engine.inProcess(ctx, m.row)
 	if err != nil || other == nil {
-		return nil, err
+		return none, err
 	}
 	return search(other)
 }
@@ -237,7 +237,10 @@ func (m *copied) find(ctx context.Context, v []float32, f vector.Filter, words [
 	}
 	chunks := m.held.Chunks
 	if m.lacking != nil {
-		more, err := scan(ctx, m.engine, func() ([]vector.Hit, error) { return m.lacking.All(v, f) })
+		more, err := scan(ctx, m.engine, func() ([]vector.Hit, error) {
+			all, err := m.lacking.All(v, f)
+			return all.Hits(), err
+		})
 		if err != nil {
 			return nil, err
 		}

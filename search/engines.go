@@ -13,7 +13,7 @@ type finder interface {
 	// Nearest gives the chunks of greatest cosine with a vector, best first.
 	Nearest(ctx context.Context, v []float32, f vector.Filter) ([]vector.Hit, error)
 	// ToFuse gives, in no order, the chunks with their cosines that can be among the best by the sum of that and of their likeness by words.
-	ToFuse(ctx context.Context, v []float32, f vector.Filter, words []vector.Hit) ([]vector.Hit, error)
+	ToFuse(ctx context.Context, v []float32, f vector.Filter, words []vector.Hit) (*vector.Compared, error)
 }
 
 // finderOf gives the one for a context; nil while it has no dense vectors.
@@ -43,8 +43,8 @@ func (m inProcess) Nearest(ctx context.Context, v []float32, f vector.Filter) ([
 	return scan(ctx, m.engine, func() ([]vector.Hit, error) { return m.index.Search(v, f) })
 }
 
-func (m inProcess) ToFuse(ctx context.Context, v []float32, f vector.Filter, _ []vector.Hit) ([]vector.Hit, error) {
-	return scan(ctx, m.engine, func() ([]vector.Hit, error) { return m.index.All(v, f) })
+func (m inProcess) ToFuse(ctx context.Context, v []float32, f vector.Filter, _ []vector.Hit) (*vector.Compared, error) {
+	return scan(ctx, m.engine, func() (*vector.Compared, error) { return m.index.All(v, f) })
 }
 
 // Answers tells how many searches by meaning were answered by which engine: by comparing all in this process, or by an index of the database of vectors.

@@ -99,10 +99,10 @@ func (e *Engine) openFar(ctx context.Context, row *db.Context, batch int64) (far
 			return farIndex{}, fmt.Errorf("%w: %w", errCopy, err)
 		}
 	}
-	return index(ctx, e, row, key, func(ctx context.Context, from farIndex, at int64) (farIndex, int64, error) {
+	return index(ctx, e, row, key, func(ctx context.Context, from farIndex, at int64, room *vector.Room) (farIndex, int64, error) {
 		if from.Sparse != nil {
 			x, version, err := load(ctx, func(ctx context.Context) (*vector.Sparse, int64, error) {
-				return e.loadSparse(ctx, row.ID, model, from.Sparse, at)
+				return e.loadSparse(ctx, row.ID, model, from.Sparse, at, room)
 			})
 			return farIndex{x, from.batch}, version, err
 		}
@@ -117,7 +117,7 @@ func (e *Engine) openFar(ctx context.Context, row *db.Context, batch int64) (far
 		if err != nil {
 			return farIndex{}, 0, fmt.Errorf("%w: %w", errCopy, err)
 		}
-		x, err := e.extendSparse(ctx, model, from.Sparse, &wanted.IndexState)
+		x, err := e.extendSparse(ctx, model, from.Sparse, &wanted.IndexState, room)
 		return farIndex{x, batch}, wanted.Version, err
 	})
 }

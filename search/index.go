@@ -17,8 +17,11 @@ import (
 // the cache may hold. One branch alone gets half.
 var loadPlaces = 2 * max(2, runtime.GOMAXPROCS(0)/2)
 
+// loader makes an index from what an earlier version has; it has files in the room.
+type loader[T vector.Index] func(ctx context.Context, from T, at int64, room *vector.Room) (T, int64, error)
+
 // index gives an index of a context, of at least the context's version.
-func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key vector.Key, load func(ctx context.Context, from T, at int64) (T, int64, error)) (T, error) {
+func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key vector.Key, load loader[T]) (T, error) {
 	x, err := e.vectors.Get(ctx, key, row.Searched, func(ctx context.Context, from vector.Loaded) (vector.Loaded, error) {
 		branch, err := e.store.BranchOfAccount(ctx, row.AccountID)
 		if err != nil {
@@ -29,7 +32,8 @@ func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key 
 		}
 		defer e.loads.Leave(branch)
 		before, _ := from.Index.(T) // nil where the cache has none
-		made, version, err := load(ctx, before, from.Version)
+		defer faultsPanic()()
+		made, version, err := load(ctx, before, from.Version, e.vectors.Room(branch))
 		if err == nil {
 			e.giveBack(made.Bytes())
 		}
@@ -45,6 +49,12 @@ func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key 
 		return none, fmt.Errorf("load the index of context %d: %w", row.ID, err)
 	}
 	return x.(T), nil
+}
+
+// faultsPanic has a disk that fails under the file of an index end a search rather than the process, until what it gives is called.
+func faultsPanic() func() {
+	before := debug.SetPanicOnFault(true)
+	return func() { debug.SetPanicOnFault(before) }
 }
 
 // What loading an index of so many bytes leaves over is worth to be given back, and when: by then the search that
@@ -82,28 +92,29 @@ func load[T any](ctx context.Context, from func(context.Context) (T, int64, erro
 // sparseIndex gives the index of a context's words.
 func (e *Engine) sparseIndex(ctx context.Context, row *db.Context) (*vector.Sparse, error) {
 	model := lexical.For(row.EmbeddingModel)
-	return index(ctx, e, row, wordsKey(row), func(ctx context.Context, from *vector.Sparse, at int64) (*vector.Sparse, int64, error) {
+	return index(ctx, e, row, wordsKey(row), func(ctx context.Context, from *vector.Sparse, at int64, room *vector.Room) (*vector.Sparse, int64, error) {
 		return load(ctx, func(ctx context.Context) (*vector.Sparse, int64, error) {
-			return e.loadSparse(ctx, row.ID, model, from, at)
+			return e.loadSparse(ctx, row.ID, model, from, at, room)
 		})
 	})
 }
 
 // loadSparse reads what an index of a version lacks. The version is read before the chunks: what changes in
 // between is read again at the next version.
-func (e *Engine) loadSparse(ctx context.Context, contextID int64, model *lexical.Model, from *vector.Sparse, at int64) (*vector.Sparse, int64, error) {
+func (e *Engine) loadSparse(ctx context.Context, contextID int64, model *lexical.Model, from *vector.Sparse, at int64, room *vector.Room) (*vector.Sparse, int64, error) {
 	state, err := e.store.IndexState(ctx, contextID, "", at)
 	if err != nil {
 		return nil, 0, err
 	}
-	x, err := e.extendSparse(ctx, model, from, state)
+	x, err := e.extendSparse(ctx, model, from, state, room)
 	return x, state.Version, err
 }
 
 // extendSparse gives an index as it is to be at a state.
-func (e *Engine) extendSparse(ctx context.Context, model *lexical.Model, from *vector.Sparse, state *db.IndexState) (*vector.Sparse, error) {
+func (e *Engine) extendSparse(ctx context.Context, model *lexical.Model, from *vector.Sparse, state *db.IndexState, room *vector.Room) (*vector.Sparse, error) {
 	add, remove := changes(from.Documents(), state)
 	b := vector.NewSparseBuilder(model, from)
+	b.SpillTo(room)
 	b.Remove(remove...)
 	packed, unpacked := pick(state, add)
 	err := e.store.StreamBlocks(ctx, false, packed, func(s db.Block) error {
@@ -140,27 +151,28 @@ func (e *Engine) denseIndex(ctx context.Context, row *db.Context) (*vector.Dense
 	if row.Dimensions == 0 {
 		return nil, nil
 	}
-	return index(ctx, e, row, denseKey(row), func(ctx context.Context, from *vector.Dense, at int64) (*vector.Dense, int64, error) {
-		return load(ctx, func(ctx context.Context) (*vector.Dense, int64, error) { return e.loadDense(ctx, row, from, at) })
+	return index(ctx, e, row, denseKey(row), func(ctx context.Context, from *vector.Dense, at int64, room *vector.Room) (*vector.Dense, int64, error) {
+		return load(ctx, func(ctx context.Context) (*vector.Dense, int64, error) { return e.loadDense(ctx, row, from, at, room) })
 	})
 }
 
-func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.Dense, at int64) (*vector.Dense, int64, error) {
+func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.Dense, at int64, room *vector.Room) (*vector.Dense, int64, error) {
 	state, err := e.store.IndexState(ctx, row.ID, row.EmbeddingModel, at)
 	if err != nil {
 		return nil, 0, err
 	}
 	add, remove := changes(from.Documents(), state)
-	x, err := e.extendDense(ctx, row, from, state, add, remove)
+	x, err := e.extendDense(ctx, row, from, state, add, remove, room)
 	return x, state.Version, err
 }
 
 // extendDense gives an index with the documents of a state to add, and without those to remove.
-func (e *Engine) extendDense(ctx context.Context, row *db.Context, from *vector.Dense, state *db.IndexState, add, remove []int64) (*vector.Dense, error) {
+func (e *Engine) extendDense(ctx context.Context, row *db.Context, from *vector.Dense, state *db.IndexState, add, remove []int64, room *vector.Room) (*vector.Dense, error) {
 	b, err := vector.NewDenseBuilder(row.Dimensions, from)
 	if err != nil {
 		return nil, err
 	}
+	b.SpillTo(room)
 	b.Remove(remove...)
 	packed, unpacked := pick(state, add)
 	err = e.store.StreamBlocks(ctx, true, packed, func(s db.Block) error {

@@ -26,7 +26,9 @@ func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
 	e := New(s, Models{}, vector.NewCache(1<<20, time.Minute))
 	load := func(id, account int64, from func() (*vector.Sparse, int64, error)) error {
 		_, err := index(t.Context(), e, &db.Context{ID: id, AccountID: account, Searched: 1}, vector.Key{Context: id, Model: lexical.One.Name, Kind: vector.KindSparse},
-			func(context.Context, *vector.Sparse, int64) (*vector.Sparse, int64, error) { return from() })
+			func(context.Context, *vector.Sparse, int64, *vector.Room) (*vector.Sparse, int64, error) {
+				return from()
+			})
 		return err
 	}
 	empty := vector.NewSparseBuilder(lexical.One, nil).Build()
@@ -68,7 +70,7 @@ func TestLoadingGivesMemoryBack(t *testing.T) {
 	before := held()
 	const chunks, dimensions = 16_000, 1000 // 61 MiB
 	_, err := index(t.Context(), e, &db.Context{ID: 1, AccountID: account, Searched: 1}, vector.Key{Context: 1, Model: "m", Kind: vector.KindDense},
-		func(context.Context, *vector.Dense, int64) (*vector.Dense, int64, error) {
+		func(context.Context, *vector.Dense, int64, *vector.Room) (*vector.Dense, int64, error) {
 			b := devtest.Must[*vector.DenseBuilder](t)(vector.NewDenseBuilder(dimensions, nil))
 			v := make([]float32, dimensions)
 			for i := range chunks {

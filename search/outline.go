@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"canopy/db"
 	"canopy/internal/models/lexical"
@@ -14,7 +15,7 @@ import (
 )
 
 // The first search of a large context does not wait for its index: it reads where the words of its question are, and these alone, while the
-// index is loaded behind it. One that is larger than what is kept is searched like that each time.
+// index is loaded behind it. One for which there is no room in memory and on the disk is searched like that each time.
 const (
 	// largeContext is from how many bytes of originals on a context is large: below, its index is there in some ten milliseconds.
 	largeContext = 32 << 20
@@ -36,7 +37,12 @@ var errNoOutline = errors.New("the index is not searched by parts")
 type behindSearches struct {
 	mu            sync.Mutex
 	under, failed map[vector.Key]bool
+	// tooLarge is when there was no room for an index.
+	tooLarge map[vector.Key]time.Time
 }
+
+// roomAgain is after how long it is looked again whether there is room for an index.
+const roomAgain = 5 * time.Minute
 
 // wordsFor gives an index of a context's words in which a text can be looked for.
 func (e *Engine) wordsFor(ctx context.Context, row *db.Context, text string) (*vector.Sparse, error) {
@@ -83,7 +89,7 @@ func (e *Engine) someWords(ctx context.Context, row *db.Context, text string) (*
 			return nil, errNoOutline
 		}
 	}
-	if o.Whole() <= e.vectors.Budget() {
+	if o.Whole() <= max(e.vectors.Budget(), e.vectors.MostOnDisk()) {
 		e.loadBehind(ctx, row)
 	}
 	return o.With(list, read)
@@ -101,18 +107,31 @@ func (e *Engine) loadBehind(ctx context.Context, row *db.Context) {
 			_, err := e.sparseIndex(ctx, row)
 			return err
 		})
+		if err == nil && !e.vectors.Has(key) {
+			e.behind.hasNoRoom(key)
+		}
 		e.behind.end(key, err)
 	}()
+}
+
+// hasNoRoom remembers an index that could not be kept: it would be loaded again for each search.
+func (b *behindSearches) hasNoRoom(key vector.Key) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.tooLarge) >= mostBehind {
+		clear(b.tooLarge)
+	}
+	b.tooLarge[key] = time.Now()
 }
 
 func (b *behindSearches) begin(key vector.Key) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.under[key] || len(b.under) >= mostBehind {
+	if b.under[key] || len(b.under) >= mostBehind || time.Since(b.tooLarge[key]) < roomAgain {
 		return false
 	}
 	if b.under == nil {
-		b.under, b.failed = map[vector.Key]bool{}, map[vector.Key]bool{}
+		b.under, b.failed, b.tooLarge = map[vector.Key]bool{}, map[vector.Key]bool{}, map[vector.Key]time.Time{}
 	}
 	b.under[key] = true
 	return true
@@ -144,7 +163,7 @@ func (b *behindSearches) hasFailed(key vector.Key) bool {
 func (e *Engine) outline(ctx context.Context, row *db.Context) (*vector.Outline, error) {
 	key := wordsKey(row)
 	key.Kind = vector.KindOutline
-	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Outline, at int64) (*vector.Outline, int64, error) {
+	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Outline, at int64, _ *vector.Room) (*vector.Outline, int64, error) {
 		state, err := e.store.IndexState(ctx, row.ID, "", at)
 		if err != nil {
 			return nil, 0, err

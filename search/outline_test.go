@@ -2,7 +2,9 @@ package search
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/devstack/devtest"
+	"canopy/internal/mapped/mappedtest"
 	"canopy/internal/models/lexical"
 	"canopy/internal/vector"
 )
@@ -37,6 +40,49 @@ func TestLargeContextsAreSearchedAtOnce(t *testing.T) {
 	if none.vectors.Has(wordsKey(c.row)) || none.behind.under != nil {
 		t.Error("an index was loaded that is too large to keep")
 	}
+}
+
+// TestLargerThanMemory: an index that is larger than the memory for indexes is loaded once, into files, and found in from there, also after
+// documents have changed.
+func TestLargerThanMemory(t *testing.T) {
+	c := newStoredContext(t)
+	const documents, chunks = 4, 700
+	for d := range documents {
+		list := make([]string, chunks)
+		for i := range list {
+			list[i] = fmt.Sprintf("part %d of %d tells of honey in the garden of house number %d, %s", i, d, i%9, someWords(d*chunks+i, 150))
+		}
+		c.document(list...)
+	}
+	folder, _ := mappedtest.Folder(t, 1<<30)
+	const budget = 1 << 20
+	e := c.engine(budget, 1)
+	e.vectors.KeepFiles(folder)
+	c.same(e)
+	for end := time.Now().Add(time.Minute); !e.vectors.Has(wordsKey(c.row)); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the index is not kept: %+v", e.Stats())
+		}
+	}
+	loads := e.Stats().Loads
+	c.same(e)
+	if s := e.Stats(); s.Loads != loads || s.Bytes > budget || s.OnDisk < budget {
+		t.Errorf("%+v, after %d loads", s, loads)
+	}
+	c.document("a new one has honey in the garden, too")
+	c.sql(`UPDATE documents SET status = 'failed' WHERE id = (SELECT min(id) FROM documents WHERE status = 'ready')`)
+	c.sql(`UPDATE contexts SET version = version + 1`)
+	c.same(e)
+}
+
+// someWords are so many words, others for each number.
+func someWords(number, n int) string {
+	r := rand.New(rand.NewPCG(uint64(number), 1))
+	var b strings.Builder
+	for range n {
+		fmt.Fprintf(&b, "w%d ", r.IntN(5000))
+	}
+	return b.String()
 }
 
 // TestDamageIsTold: where the index can't be loaded behind a search, the next one says so.

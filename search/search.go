@@ -175,7 +175,7 @@ func (e *Engine) rank(ctx context.Context, row *db.Context, p *sought, mode Mode
 	case mode == Hybrid:
 		return e.rankBoth(ctx, row, p, f)
 	}
-	hits, err := e.byMeaning(ctx, row, p, func(m finder, v []float32) ([]vector.Hit, error) { return m.Nearest(ctx, v, f) })
+	hits, err := byMeaning(ctx, e, row, p, func(m finder, v []float32) ([]vector.Hit, error) { return m.Nearest(ctx, v, f) })
 	return hits, &judge{odds: byMeanings}, err
 }
 
@@ -213,33 +213,34 @@ func scan[T any](ctx context.Context, e *Engine, do func() (T, error)) (out T, e
 		}
 		defer e.scans.Leave(branch)
 	}
+	defer faultsPanic()()
 	return do()
 }
 
 // byMeaning searches the dense vectors of a context, if it has any, for the prompt's.
-func (e *Engine) byMeaning(ctx context.Context, row *db.Context, p *sought, search func(finder, []float32) ([]vector.Hit, error)) ([]vector.Hit, error) {
+func byMeaning[T any](ctx context.Context, e *Engine, row *db.Context, p *sought, search func(finder, []float32) (T, error)) (none T, err error) {
 	m, err := e.finderOf(ctx, row)
 	if err != nil || m == nil {
-		return nil, err
+		return none, err
 	}
 	v, err := e.embed(ctx, row, p)
 	if err == nil {
-		var hits []vector.Hit
-		if hits, err = search(m, v); err == nil {
-			return hits, nil
+		var found T
+		if found, err = search(m, v); err == nil {
+			return found, nil
 		}
 	}
 	var full *problem.Error
 	switch {
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return none, ctx.Err()
 	case errors.As(err, &full):
-		return nil, err
+		return none, err
 	case errors.Is(err, vector.ErrDimensions), errors.Is(err, embed.ErrDimensions):
-		return nil, problem.Bad("the embedding model %q gives vectors of another length than those of the context: process its documents anew (reprocessContext)",
+		return none, problem.Bad("the embedding model %q gives vectors of another length than those of the context: process its documents anew (reprocessContext)",
 			row.EmbeddingModel).With("model_changed")
 	}
-	return nil, problem.Away("the embedding model "+row.EmbeddingModel, err)
+	return none, problem.Away("the embedding model "+row.EmbeddingModel, err)
 }
 
 // embed gives the vector of what is sought by a context's model.
@@ -275,26 +276,38 @@ func (e *Engine) spend(ctx context.Context, row *db.Context, prompt string) erro
 
 // rankBoth ranks by the context's model and by shared words together.
 func (e *Engine) rankBoth(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, *judge, error) {
-	dense, words, judge, err := e.both(ctx, row, p, f)
-	return vector.Fuse(f, func(int64) float32 { return float32(row.DenseWeight) }, dense, words), judge, err
+	return e.rankSum(ctx, row, p, f, func(dense *vector.Compared, words []vector.Hit) []vector.Hit {
+		return vector.Fuse(f, func(int64) float32 { return float32(row.DenseWeight) }, dense, words)
+	})
 }
 
 // rankBlend ranks by the embedded models of meanings and of words together.
 func (e *Engine) rankBlend(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, *judge, error) {
+	return e.rankSum(ctx, row, p, f, func(dense *vector.Compared, words []vector.Hit) []vector.Hit {
+		return vector.Blend(f, static.Share, dense, words)
+	})
+}
+
+// rankSum ranks by the sum of what the context's model and shared words tell.
+func (e *Engine) rankSum(ctx context.Context, row *db.Context, p *sought, f vector.Filter, sum func(*vector.Compared, []vector.Hit) []vector.Hit) ([]vector.Hit, *judge, error) {
 	dense, words, judge, err := e.both(ctx, row, p, f)
-	return vector.Blend(f, static.Share, dense, words), judge, err
+	if err != nil {
+		return nil, nil, err
+	}
+	hits, err := scan(ctx, e, func() ([]vector.Hit, error) { return sum(dense, words), nil })
+	return hits, judge, err
 }
 
 // both gives all that the context's model finds, and all that shared words find: a chunk's similarity does not depend on how
 // many hits are asked for.
-func (e *Engine) both(ctx context.Context, row *db.Context, p *sought, f vector.Filter) (dense, words []vector.Hit, j *judge, err error) {
+func (e *Engine) both(ctx context.Context, row *db.Context, p *sought, f vector.Filter) (dense *vector.Compared, words []vector.Hit, j *judge, err error) {
 	f.MinScore = 0 // the threshold bounds the sum
 	j = &judge{odds: oddsOf(row.EmbeddingModel)}
 	if words, j.asked, err = e.byWords(ctx, row, p, func(a *vector.Asked) []vector.Hit { return a.All(f) }); err != nil {
 		return nil, nil, nil, err
 	}
 	if lexical.Named(row.EmbeddingModel) == nil {
-		dense, err = e.byMeaning(ctx, row, p, func(m finder, v []float32) ([]vector.Hit, error) { return m.ToFuse(ctx, v, f, words) })
+		dense, err = byMeaning(ctx, e, row, p, func(m finder, v []float32) (*vector.Compared, error) { return m.ToFuse(ctx, v, f, words) })
 	}
 	return dense, words, j, err
 }

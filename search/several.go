@@ -171,7 +171,10 @@ func (s *several) model(i int) string {
 func (s *several) arms(ctx context.Context, i int) (dense, words []vector.Hit, err error) {
 	row, f := s.rows[i], s.filters[i]
 	if row.EmbeddingModel != static.Name {
-		dense, words, s.judges[i], err = s.both(ctx, row, s.sought, f)
+		var compared *vector.Compared
+		if compared, words, s.judges[i], err = s.both(ctx, row, s.sought, f); err == nil {
+			dense, err = scan(ctx, s.Engine, func() ([]vector.Hit, error) { return compared.Hits(), nil })
+		}
 		return dense, words, err
 	}
 	f.MinScore, f.Top = 0, math.MaxInt
@@ -202,7 +205,7 @@ func (s *several) together(ctx context.Context) ([]vector.Hit, error) {
 	fits := func(h vector.Hit) bool { return h.Similarity >= s.filters[s.place[h.Chunk]].MinScore }
 	weight := func(chunk int64) float32 { return float32(s.rows[s.place[chunk]].DenseWeight) }
 	var hits []vector.Hit
-	for _, h := range vector.Fuse(all, weight, dense, words) {
+	for _, h := range vector.Fuse(all, weight, vector.Exactly(dense), words) {
 		if len(hits) < s.top && fits(h) {
 			hits = append(hits, h)
 		}

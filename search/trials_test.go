@@ -251,6 +251,7 @@ func (c *chunks) search(t *testing.T, q question, w way) (list []sample) {
 	f := vector.Filter{Top: 5}
 	var asked *vector.Asked
 	var hits []vector.Hit
+	var compared *vector.Compared
 	var err error
 	if w.model != nil {
 		asked = c.words[w.model].AskText(q.string)
@@ -261,12 +262,12 @@ func (c *chunks) search(t *testing.T, q question, w way) (list []sample) {
 	case Semantic:
 		if asked == nil {
 			hits, err = c.dense.Search(q.vector, f)
-		} else if hits, err = c.own.All(meaningOf(t, q.string), f); err == nil {
-			hits = vector.Blend(f, static.Share, hits, asked.All(f))
+		} else if compared, err = c.own.All(meaningOf(t, q.string), f); err == nil {
+			hits = vector.Blend(f, static.Share, compared, asked.All(f))
 		}
 	case Hybrid:
-		if hits, err = c.dense.All(q.vector, f); err == nil {
-			hits = vector.Fuse(f, func(int64) float32 { return 0.5 }, hits, asked.All(f))
+		if compared, err = c.dense.All(q.vector, f); err == nil {
+			hits = vector.Fuse(f, func(int64) float32 { return 0.5 }, compared, asked.All(f))
 		}
 	}
 	if err != nil {

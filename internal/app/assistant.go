@@ -56,7 +56,11 @@ func (p *Platform) wireAssistant(ctx context.Context) (err error) {
 		}
 	}
 	r.Chat = models.Chat
-	r.Search = search.New(p.Store, models, vector.NewCache(p.Config.VectorCache, indexTimeout))
+	indexes := vector.NewCache(p.Config.VectorCache, indexTimeout)
+	if err := keepFiles(indexes, p.Config); err != nil {
+		return err
+	}
+	r.Search = search.New(p.Store, models, indexes)
 	if p.Config.VectorURL != "" {
 		if p.vectors, err = pgvector.Open(p.Config.VectorURL, p.Config.DBMaxConns); err != nil {
 			return err

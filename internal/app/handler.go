@@ -177,10 +177,13 @@ func (p *Platform) own() *prometheus.Registry {
 		counter("canopy_sql_statements_total", "SQL statements that were run.", p.Store.Executed),
 		counter("canopy_search_index_loads_total", "Search indexes that were loaded.", func() int64 { return int64(p.Resolver.Search.Stats().Loads) }),
 		counter("canopy_search_index_evictions_total", "Search indexes that were dropped to make room.", func() int64 { return int64(p.Resolver.Search.Stats().Evictions) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "canopy_search_index_bytes", Help: "Memory of the search indexes that are kept.",
-		}, func() float64 { return float64(p.Resolver.Search.Stats().Bytes) }))
+		gauge("canopy_search_index_bytes", "Memory of the search indexes that are kept.", func() int64 { return p.Resolver.Search.Stats().Bytes }),
+		gauge("canopy_search_index_disk_bytes", "Files of the search indexes that are kept.", func() int64 { return p.Resolver.Search.Stats().OnDisk }))
 	return registry
+}
+
+func gauge(name, help string, read func() int64) prometheus.GaugeFunc {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(read()) })
 }
 
 func counter(name, help string, read func() int64) prometheus.CounterFunc {

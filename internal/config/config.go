@@ -36,6 +36,7 @@ const (
 	defaultCostLimit        = 600_000
 	defaultVectorCache      = 256 << 20
 	defaultVectorChunks     = 50_000
+	defaultVectorDisk       = 4 << 30
 	workerVectorCache       = 64 << 20 // it searches for runs only, and has documents in memory, too
 	defaultWebhookRetention = 30 * 24 * time.Hour
 	defaultRunRetention     = 30 * 24 * time.Hour
@@ -102,6 +103,9 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// VectorCache is in bytes.
 	VectorCache int64
+	// VectorDisk is how many bytes the files of search indexes have at most, 0 for no files; VectorDir is their folder, empty for a usual one.
+	VectorDisk int64
+	VectorDir  string
 	// VectorURL is the database that has copies of the vectors of large contexts, empty for none; VectorChunks is how many chunks these have.
 	VectorURL    string
 	VectorChunks int
@@ -170,6 +174,8 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		VectorURL:        l.database("CANOPY_VECTOR_URL"),
 		VectorChunks:     l.count("CANOPY_VECTOR_CHUNKS", defaultVectorChunks),
 		VectorCache:      l.size("CANOPY_VECTOR_CACHE", vectorCache(mode)),
+		VectorDisk:       l.size("CANOPY_VECTOR_DISK", defaultVectorDisk),
+		VectorDir:        l.value("CANOPY_VECTOR_DIR"),
 		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", defaultWebhookRetention),
 		RunRetention:     l.duration("CANOPY_RUN_RETENTION", defaultRunRetention),
 		AuditRetention:   l.lasting("CANOPY_AUDIT_RETENTION", defaultAuditRetention),

@@ -69,7 +69,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("server: %+v", c)
 	}
 	if c.RateLimit != 6000 || c.MaxCost != 50000 || c.CostLimit != 600000 || !c.Introspection ||
-		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour || c.AuditRetention != 400*24*time.Hour ||
+		c.VectorCache != 256<<20 || c.VectorDisk != 4<<30 || c.VectorDir != "" || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour || c.AuditRetention != 400*24*time.Hour ||
 		c.EraseAfter != 30*24*time.Hour || c.MaxImport != 10<<30 {
 		t.Errorf("limits: %+v", c)
 	}
@@ -146,6 +146,9 @@ func TestValues(t *testing.T) {
 		{"CANOPY_VECTOR_CACHE", "1048576", "VectorCache", int64(1 << 20)},
 		{"CANOPY_VECTOR_CACHE", "2 GiB", "VectorCache", int64(2 << 30)},
 		{"CANOPY_VECTOR_CACHE", "0", "VectorCache", int64(0)},
+		{"CANOPY_VECTOR_DISK", "0", "VectorDisk", int64(0)},
+		{"CANOPY_VECTOR_DISK", "20GiB", "VectorDisk", int64(20 << 30)},
+		{"CANOPY_VECTOR_DIR", "/data/indexes", "VectorDir", "/data/indexes"},
 		{"CANOPY_WEBHOOK_RETENTION", "7d", "WebhookRetention", 7 * 24 * time.Hour},
 		{"CANOPY_WEBHOOK_RETENTION", "90m", "WebhookRetention", 90 * time.Minute},
 		{"CANOPY_ERASE_AFTER", "7d", "EraseAfter", 7 * 24 * time.Hour},
@@ -242,6 +245,7 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_LIMITS", "user=1"},
 		{"CANOPY_LIMITS", "storageBytes=99999TiB"},
 		{"CANOPY_VECTOR_CACHE", "-1"},
+		{"CANOPY_VECTOR_DISK", "some"},
 		{"CANOPY_VECTOR_CACHE", "256MB"},
 		{"CANOPY_VECTOR_CACHE", "9999999999GiB"},
 		{"CANOPY_WEBHOOK_RETENTION", "30"},

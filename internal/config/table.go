@@ -79,6 +79,8 @@ func Variables() []Variable {
 		{Name: "CANOPY_PORTAL_ORIGINS", Default: "none", Meaning: "Origins of the pages that may show the portal of webhooks in a frame, comma-separated"},
 		{Name: "CANOPY_TRUSTED_PROXIES", Default: "none", Meaning: "CIDRs whose X-Forwarded-For is believed, comma-separated"},
 		{Name: "CANOPY_VECTOR_CACHE", Default: "256MiB; worker: 64MiB", Meaning: "Memory for search indexes, in bytes or with KiB, MiB, GiB"},
+		{Name: "CANOPY_VECTOR_DISK", Default: "4GiB", Meaning: "Local disk for what of search indexes is too large for that memory, and for dense vectors; 0 is none"},
+		{Name: "CANOPY_VECTOR_DIR", Default: "/var/tmp, or the system's folder for temporary files", Meaning: "Folder for it, on a local disk"},
 		{
 			Name: "CANOPY_VECTOR_URL", Default: "none",
 			Meaning: "PostgreSQL with pgvector 0.8 or newer that gets copies of the dense vectors of large contexts, and finds in them: postgres://user:password@host:5432/name, that of DATABASE_URL or another",

@@ -34,8 +34,9 @@ func sparseRows(m *lexical.Model, n, words int) []SparseRow {
 	return rows
 }
 
-func buildSparse(m *lexical.Model, rows []SparseRow) *Sparse {
+func buildSparse(m *lexical.Model, rows []SparseRow, room *Room) *Sparse {
 	b := NewSparseBuilder(m, nil)
+	b.SpillTo(room)
 	for _, row := range rows {
 		b.Add(row)
 	}
@@ -97,7 +98,13 @@ func benchmarkSparse(b *testing.B, m *lexical.Model) {
 			b.ReportMetric(float64(size)/chunks, "stored-B/chunk")
 		})
 	}
-	x := buildSparse(m, rows)
+	for name, room := range map[string]*Room{"in memory": nil, "in files": withFiles(b, 0, 1<<30).Room(1)} {
+		b.Run(name, func(b *testing.B) { benchmarkSparseSearch(b, m, rows, room) })
+	}
+}
+
+func benchmarkSparseSearch(b *testing.B, m *lexical.Model, rows []SparseRow, room *Room) {
+	x := buildSparse(m, rows, room)
 	z := rand.NewZipf(rand.New(rand.NewPCG(3, 4)), 1.1, 8, 50_000)
 	b.Run("search", func(b *testing.B) {
 		query := m.Embed(zipfText(z, 12))
@@ -106,12 +113,13 @@ func benchmarkSparse(b *testing.B, m *lexical.Model) {
 		}
 	})
 	b.Run("extendByOneDocument", func(b *testing.B) {
-		current, next := x, int64(chunks)
+		current, next := x, int64(len(rows))
 		for b.Loop() {
 			builder := NewSparseBuilder(m, current)
+			builder.SpillTo(room)
 			for range 10 {
 				next++
-				builder.Add(SparseRow{Chunk: next, Document: next / 10, Vector: rows[next%chunks].Vector})
+				builder.Add(SparseRow{Chunk: next, Document: next / 10, Vector: rows[next%int64(len(rows))].Vector})
 			}
 			current = builder.Build()
 		}
@@ -119,9 +127,15 @@ func benchmarkSparse(b *testing.B, m *lexical.Model) {
 }
 
 func BenchmarkDense(b *testing.B) {
+	b.Run("in memory", func(b *testing.B) { benchmarkDense(b, nil) })
+	b.Run("in files", func(b *testing.B) { benchmarkDense(b, withFiles(b, 1<<30, 1<<30).Room(1)) })
+}
+
+func benchmarkDense(b *testing.B, room *Room) {
 	const chunks, dimensions = 30_000, 512
 	vectors := randomVectors(1000, dimensions)
 	builder, _ := NewDenseBuilder(dimensions, nil)
+	builder.SpillTo(room)
 	for i := range chunks {
 		v := vectors[i%len(vectors)]
 		v[i%dimensions] = float32(math.Sin(float64(i)))
@@ -136,11 +150,22 @@ func BenchmarkDense(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+		b.ReportMetric(float64(x.Bytes())/chunks, "B/chunk")
+	})
+	b.Run("blend", func(b *testing.B) {
+		for b.Loop() {
+			all, err := x.All(vectors[0], Filter{Top: 10})
+			if err != nil {
+				b.Fatal(err)
+			}
+			Blend(Filter{Top: 10}, 0.5, all, nil)
+		}
 	})
 	b.Run("extendByOneDocument", func(b *testing.B) {
 		current, next := x, int64(chunks)
 		for b.Loop() {
 			builder, _ := NewDenseBuilder(dimensions, current)
+			builder.SpillTo(room)
 			for range 10 {
 				next++
 				if err := builder.Add(DenseRow{Chunk: next, Document: next / 10, Vector: vectors[next%1000]}); err != nil {

@@ -87,7 +87,7 @@ func TestBlocksChangeNoHit(t *testing.T) {
 	for i := range queries {
 		queries[i] = lexical.Embed(zipfText(z, 8))
 	}
-	want := buildSparse(lexical.One, rows)
+	want := buildSparse(lexical.One, rows, nil)
 	for _, length := range []int{1, 7, 200, wholeBlock, BlockChunks} {
 		t.Run(fmt.Sprint(length), func(t *testing.T) {
 			b := NewSparseBuilder(lexical.One, nil)

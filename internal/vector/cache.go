@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"canopy/internal/mapped"
 	"canopy/internal/share"
 )
 
@@ -63,6 +64,7 @@ type Stats struct {
 	Oversize  uint64 // indexes served but too large to keep
 	Entries   int
 	Bytes     int64
+	OnDisk    int64 // bytes in files
 }
 
 // idleAfter is how long an index that nobody asks for keeps its room from those who ask.
@@ -74,11 +76,15 @@ type Cache struct {
 	budget  int64
 	timeout time.Duration
 	flights singleflight.Group
+	folder  *mapped.Folder // nil for none
+	giving  sync.Mutex     // held to make room in the folder
+	// leastMoved is from how many bytes on something gets a file.
+	leastMoved int
 
 	mu      sync.Mutex
 	recent  *list.List // of *entry, latest use first
 	entries map[Key]*list.Element
-	owned   map[int64]int64 // bytes, by owner
+	owned   map[int64]usage // by owner
 	epochs  map[Key]uint64  // of keys with a load under way: counts calls of Forget
 	stats   Stats
 }
@@ -89,6 +95,15 @@ type entry struct {
 	used time.Time
 }
 
+// usage is what indexes take, in bytes.
+type usage struct{ memory, onDisk int64 }
+
+func usageOf(x Index) usage { return usage{x.Bytes(), x.OnDisk()} }
+
+func (u usage) and(v usage) usage { return usage{u.memory + v.memory, u.onDisk + v.onDisk} }
+
+func (u usage) less(v usage) usage { return usage{u.memory - v.memory, u.onDisk - v.onDisk} }
+
 // NewCache makes a cache that holds at most budget bytes of indexes and gives a load at most
 // timeout.
 func NewCache(budget int64, timeout time.Duration) *Cache {
@@ -97,7 +112,7 @@ func NewCache(budget int64, timeout time.Duration) *Cache {
 		timeout: timeout,
 		recent:  list.New(),
 		entries: map[Key]*list.Element{},
-		owned:   map[int64]int64{},
+		owned:   map[int64]usage{},
 		epochs:  map[Key]uint64{},
 	}
 }
@@ -210,50 +225,69 @@ func (c *Cache) keep(loaded entry) {
 		}
 		c.drop(element)
 	}
-	size := loaded.Index.Bytes()
-	if size > c.budget {
+	size := usageOf(loaded.Index)
+	if size.memory > c.budget {
 		c.stats.Oversize++
 		return
 	}
-	for c.stats.Bytes+size > c.budget {
-		gives := c.gives(loaded.Owner, size)
+	for c.stats.Bytes+size.memory > c.budget {
+		gives := c.gives(loaded.Owner, usage{memory: size.memory})
 		if gives == nil {
 			c.stats.Oversize++
 			return
 		}
-		c.drop(gives)
-		c.stats.Evictions++
+		c.evict(gives)
 	}
 	c.entries[loaded.key] = c.recent.PushFront(&loaded)
-	c.stats.Bytes += size
-	c.owned[loaded.Owner] += size
+	c.count(loaded.Owner, size)
 }
 
-// gives is what makes room for an index of that size: what nobody has asked for in a while, or else, of the owner who
-// has most, what was used longest ago. It is nil where that is the index itself.
-func (c *Cache) gives(owner, size int64) *list.Element {
+// gives is what makes room for an index, in memory or on the disk, whichever it needs: what nobody has asked for in a while, or else, of the
+// owner who has most, what was used longest ago. It is nil where that is the index itself.
+func (c *Cache) gives(owner int64, needs usage) *list.Element {
+	of := func(u usage) int64 {
+		if needs.onDisk > 0 {
+			return u.onDisk
+		}
+		return u.memory
+	}
 	last := c.recent.Back()
-	if time.Since(last.Value.(*entry).used) > idleAfter {
+	for last != nil && of(usageOf(last.Value.(*entry).Index)) == 0 {
+		last = last.Prev()
+	}
+	if last != nil && time.Since(last.Value.(*entry).used) > idleAfter {
 		return last
 	}
-	most, has := owner, c.owned[owner]+size
-	for o, n := range c.owned {
-		if n > has {
+	most, has := owner, of(c.owned[owner].and(needs))
+	for o, u := range c.owned {
+		if n := of(u); n > has {
 			most, has = o, n
 		}
 	}
-	for last != nil && last.Value.(*entry).Owner != most {
+	for last != nil && (last.Value.(*entry).Owner != most || of(usageOf(last.Value.(*entry).Index)) == 0) {
 		last = last.Prev()
 	}
 	return last
 }
 
+func (c *Cache) evict(element *list.Element) {
+	c.drop(element)
+	c.stats.Evictions++
+}
+
 func (c *Cache) drop(element *list.Element) {
 	e := c.recent.Remove(element).(*entry)
 	delete(c.entries, e.key)
-	c.stats.Bytes -= e.Index.Bytes()
-	if c.owned[e.Owner] -= e.Index.Bytes(); c.owned[e.Owner] == 0 {
-		delete(c.owned, e.Owner)
+	size := usageOf(e.Index)
+	c.count(e.Owner, usage{}.less(size))
+}
+
+// count counts what an owner has more.
+func (c *Cache) count(owner int64, more usage) {
+	c.stats.Bytes += more.memory
+	c.stats.OnDisk += more.onDisk
+	if c.owned[owner] = c.owned[owner].and(more); c.owned[owner] == (usage{}) {
+		delete(c.owned, owner)
 	}
 }
 

@@ -20,6 +20,7 @@ type block struct {
 }
 
 func (b *block) Bytes() int64         { return b.size }
+func (b *block) OnDisk() int64        { return 0 }
 func (b *block) Len() int             { return 1 }
 func (b *block) Documents() Documents { return nil }
 

@@ -3,9 +3,13 @@ package vector
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
+	"runtime"
 
 	"github.com/viterin/vek/vek32"
+
+	"canopy/internal/mapped"
 )
 
 // ErrDimensions is the error for a vector whose number of dimensions is not the index's.
@@ -21,6 +25,7 @@ type Dense struct {
 	documents  Documents
 	live       int
 	bytes      int64
+	onDisk     int64
 }
 
 type densePart struct {
@@ -33,6 +38,9 @@ type densePart struct {
 type denseSegment struct {
 	places
 	values []float32
+	// region has the values where they are in a file, and codes stand for them; otherwise both are nil.
+	region *mapped.Region
+	codes  *denseCodes
 }
 
 // Len returns the number of chunks.
@@ -40,6 +48,9 @@ func (x *Dense) Len() int { return x.live }
 
 // Bytes returns the memory in use.
 func (x *Dense) Bytes() int64 { return x.bytes }
+
+// OnDisk returns the bytes in files.
+func (x *Dense) OnDisk() int64 { return x.onDisk }
 
 // Documents returns the documents with their revisions; a nil index has none. The map must not be changed.
 func (x *Dense) Documents() Documents {
@@ -55,53 +66,88 @@ func (x *Dense) Dimensions() int { return x.dimensions }
 // Search returns the chunks of greatest cosine with the query, best first. A negative cosine counts
 // as 0. The error is ErrDimensions or ErrNotFinite.
 func (x *Dense) Search(query []float32, f Filter) ([]Hit, error) {
-	best, err := x.search(query, f)
+	q, by, err := x.ask(query)
 	if err != nil {
-		return nil, err
-	}
-	return best.sorted(), nil
-}
-
-// All returns every chunk that the filter accepts, however many, in no order. The error is that of
-// Search.
-func (x *Dense) All(query []float32, f Filter) ([]Hit, error) {
-	f.Top = x.live
-	best, err := x.search(query, f)
-	if err != nil {
-		return nil, err
-	}
-	return best.hits, nil
-}
-
-func (x *Dense) search(query []float32, f Filter) (*top, error) {
-	q := make([]float32, len(query))
-	if err := normalise(q, query, x.dimensions); err != nil {
 		return nil, err
 	}
 	best, all := newTop(f.Top, x.live), cosines{}
 	for i := range x.segments {
-		x.segments[i].search(q, &f, best, &all)
+		p := &x.segments[i]
+		for h, at := range p.compare(q, by, &f, &all) {
+			if min(1, h.Similarity+at.off) < best.floor() {
+				continue
+			}
+			if at.off > 0 {
+				h.Similarity = p.cosine(q, at.row)
+			}
+			if h.Similarity >= best.floor() && f.accepts(h.Similarity) {
+				best.push(h)
+			}
+		}
 	}
 	for i := range best.hits {
 		best.hits[i].Rise = all.rise(best.hits[i].Similarity)
 	}
-	return best, nil
+	return best.sorted(), nil
 }
 
-func (p *densePart) search(query []float32, f *Filter, best *top, all *cosines) {
-	n := len(query)
-	for i := range p.chunks {
-		if p.gone.has(i) || !f.wants(p.documents[i]) {
-			continue
+// All returns every chunk that the filter accepts, however many. The error is that of Search.
+func (x *Dense) All(query []float32, f Filter) (*Compared, error) {
+	q, by, err := x.ask(query)
+	if err != nil {
+		return nil, err
+	}
+	c := &Compared{query: q, filter: f, hits: make([]Hit, 0, x.live), at: make([]denseAt, 0, x.live)}
+	for i := range x.segments {
+		p := &x.segments[i]
+		for h, at := range p.compare(q, by, &f, &c.all) {
+			c.hits, c.at = append(c.hits, h), append(c.at, at)
 		}
-		similarity := min(1, max(0, vek32.Dot(query, p.values[i*n:(i+1)*n])))
-		all.add(similarity)
-		if similarity < best.floor() || !f.accepts(similarity) {
-			continue
+	}
+	return c, nil
+}
+
+// ask makes of a query what vectors are compared with, and their codes.
+func (x *Dense) ask(query []float32) ([]float32, *coded, error) {
+	q, err := Unit(query, x.dimensions)
+	if err != nil {
+		return nil, nil, err
+	}
+	return q, newCoded(q), nil
+}
+
+// compare yields the chunks that the filter may accept.
+func (p *densePart) compare(query []float32, by *coded, f *Filter, all *cosines) iter.Seq2[Hit, denseAt] {
+	return func(yield func(Hit, denseAt) bool) {
+		for i := range p.chunks {
+			if p.gone.has(i) || !f.wants(p.documents[i]) {
+				continue
+			}
+			h, at := Hit{Chunk: p.chunks[i], Document: p.documents[i]}, denseAt{segment: p.denseSegment, row: i}
+			if p.codes != nil {
+				h.Similarity, at.off = p.codes.near(by, i)
+			} else {
+				h.Similarity = p.cosine(query, i)
+			}
+			all.add(h.Similarity)
+			if f.accepts(min(1, h.Similarity+at.off)) && !yield(h, at) {
+				return
+			}
 		}
-		best.push(Hit{Chunk: p.chunks[i], Document: p.documents[i], Similarity: similarity})
+		runtime.KeepAlive(p.denseSegment)
 	}
 }
+
+// cosine compares a query with a vector.
+func (s *denseSegment) cosine(query []float32, row int) float32 {
+	n := len(query)
+	cosine := unsigned(vek32.Dot(query, s.values[row*n:(row+1)*n]))
+	runtime.KeepAlive(s)
+	return cosine
+}
+
+// unsigned is the similarity that a cosine is.
+func unsigned(cosine float32) float32 { return min(1, max(0, cosine)) }
 
 // normalise writes a vector of length 1 and the same direction; a zero vector stays one, and is
 // similar to nothing.

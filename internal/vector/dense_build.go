@@ -3,6 +3,7 @@ package vector
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 )
 
@@ -20,6 +21,9 @@ type DenseBuilder struct {
 	parts      []densePart
 	documents  Documents
 	fresh      *denseSegment
+	room       *Room
+	// memory is that of the codes.
+	memory int64
 }
 
 // NewDenseBuilder begins with the content of an index of the same number of dimensions; nil for none.
@@ -34,8 +38,26 @@ func NewDenseBuilder(dimensions int, from *Dense) (*DenseBuilder, error) {
 		}
 		b.parts = append(b.parts, from.segments...)
 		b.documents = maps.Clone(from.documents)
+		for _, p := range b.parts {
+			b.memory += p.codes.bytes()
+		}
 	}
 	return b, nil
+}
+
+// SpillTo has the vectors lie in files, with codes of them in memory, and of the codes what is too much for it.
+func (b *DenseBuilder) SpillTo(room *Room) { b.room = room }
+
+// hold takes in a segment that is complete.
+func (b *DenseBuilder) hold(s *denseSegment) densePart {
+	if region := b.room.take(view[byte](s.values)); region != nil {
+		s.codes, s.region, s.values = newDenseCodes(s.values, b.dimensions), region, view[float32](region.Bytes())
+		if b.room.passed(b.memory + s.codes.bytes()) {
+			s.codes.move(b.room)
+		}
+		b.memory += s.codes.bytes()
+	}
+	return densePart{denseSegment: s}
 }
 
 // Remove takes out all chunks of these documents. A document to replace is removed before its new
@@ -102,7 +124,7 @@ func (b *DenseBuilder) flush() {
 		if v := b.fresh.values; cap(v) > len(v)+len(v)/8 { // what appending left over
 			b.fresh.values = slices.Clone(v)[:len(v):len(v)]
 		}
-		b.parts = append(b.parts, densePart{denseSegment: b.fresh})
+		b.parts = append(b.parts, b.hold(b.fresh))
 		b.fresh = &denseSegment{}
 	}
 }
@@ -120,6 +142,7 @@ func (b *DenseBuilder) Build() *Dense {
 			x.segments = append(x.segments, *part)
 			x.live += len(part.chunks) - part.goneCount
 			x.bytes += part.bytes()
+			x.onDisk += part.onDisk()
 		}
 	}
 	x.bytes += int64(len(x.documents)) * documentBytes
@@ -127,7 +150,18 @@ func (b *DenseBuilder) Build() *Dense {
 }
 
 func (p *densePart) bytes() int64 {
-	return int64(len(p.chunks))*placeBytes + int64(cap(p.values))*4 + int64(len(p.gone))*8
+	n := int64(len(p.chunks))*placeBytes + int64(len(p.gone))*8 + p.codes.bytes()
+	if p.region == nil {
+		n += int64(cap(p.values)) * 4
+	}
+	return n
+}
+
+func (p *densePart) onDisk() int64 {
+	if p.region == nil {
+		return 0
+	}
+	return int64(len(p.values))*4 + p.codes.onDisk()
 }
 
 // merge returns one segment for several, without what was removed; nil for an empty one.
@@ -149,6 +183,8 @@ func (b *DenseBuilder) merge(parts []densePart, rewrite bool) *densePart {
 			merged.places.add(p.chunks[j], p.documents[j])
 			merged.values = append(merged.values, p.values[j*b.dimensions:(j+1)*b.dimensions]...)
 		}
+		runtime.KeepAlive(p.denseSegment)
 	}
-	return &densePart{denseSegment: merged}
+	part := b.hold(merged)
+	return &part
 }

@@ -167,11 +167,12 @@ func step[V any](t *rapid.T, m model[V], next *int64, draw func() V) (removed []
 
 func TestSparseEqualsTheDefinition(t *testing.T) {
 	for _, by := range []*lexical.Model{lexical.One, lexical.Two} {
-		t.Run(by.Name, func(t *testing.T) { sparseEqualsTheDefinition(t, by) })
+		t.Run(by.Name, func(t *testing.T) { sparseEqualsTheDefinition(t, by, nil) })
+		t.Run(by.Name+" in files", func(t *testing.T) { sparseEqualsTheDefinition(t, by, filesOnly(t)) })
 	}
 }
 
-func sparseEqualsTheDefinition(t *testing.T, by *lexical.Model) {
+func sparseEqualsTheDefinition(t *testing.T, by *lexical.Model, room *Room) {
 	words := []string{"lift", "wing", "drag", "plate", "flow", "shock", "layer", "heat", "of"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := func() lexical.Vector {
@@ -187,6 +188,7 @@ func sparseEqualsTheDefinition(t *testing.T, by *lexical.Model) {
 		for range rapid.IntRange(1, 5).Draw(t, "steps") {
 			removed, added := step(t, m, &next, text)
 			b := NewSparseBuilder(by, index)
+			b.SpillTo(room)
 			b.Remove(removed...)
 			for d, chunks := range added {
 				if rapid.Bool().Draw(t, "packed") {
@@ -208,6 +210,11 @@ func sparseEqualsTheDefinition(t *testing.T, by *lexical.Model) {
 }
 
 func TestDenseEqualsTheDefinition(t *testing.T) {
+	t.Run("in memory", func(t *testing.T) { denseEqualsTheDefinition(t, nil) })
+	t.Run("in files", func(t *testing.T) { denseEqualsTheDefinition(t, filesOnly(t)) })
+}
+
+func denseEqualsTheDefinition(t *testing.T, room *Room) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "dimensions")
 		draw := func() []float32 {
@@ -222,6 +229,7 @@ func TestDenseEqualsTheDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			b.SpillTo(room)
 			b.Remove(removed...)
 			for d, chunks := range added {
 				if rapid.Bool().Draw(t, "packed") {
@@ -245,10 +253,11 @@ func TestDenseEqualsTheDefinition(t *testing.T) {
 			}
 			all := bruteDense(m, query, f)
 			sameRanking(t, got, all, f.Top)
-			if got, err = index.All(query, f); err != nil {
+			compared, err := index.All(query, f)
+			if err != nil {
 				t.Fatal(err)
 			}
-			sameRanking(t, ranked(got), all, len(all))
+			sameRanking(t, ranked(compared.Hits()), all, len(all))
 			checkContent(t, index, slices.Collect(maps.Keys(m)))
 		}
 	})
@@ -261,7 +270,7 @@ func checkContent(t rapid.TB, index Index, documents []int64) {
 	if !slices.Equal(got, documents) {
 		t.Fatalf("documents %v, want %v", got, documents)
 	}
-	if (index.Len() == 0) != (len(documents) == 0) || index.Bytes() < int64(index.Len())*placeBytes {
+	if (index.Len() == 0) != (len(documents) == 0) || index.Bytes() < int64(index.Len())*placeBytes || index.OnDisk() < 0 {
 		t.Fatalf("%d chunks, %d bytes, of %d documents", index.Len(), index.Bytes(), len(documents))
 	}
 }
@@ -354,9 +363,15 @@ func randomVectors(n, dimensions int) [][]float32 {
 }
 
 func TestRecallIsComplete(t *testing.T) {
+	t.Run("in memory", func(t *testing.T) { recallIsComplete(t, nil) })
+	t.Run("in files", func(t *testing.T) { recallIsComplete(t, filesOnly(t)) })
+}
+
+func recallIsComplete(t *testing.T, room *Room) {
 	vectors := randomVectors(3000, 128)
 	m := model[[]float32]{}
 	b, _ := NewDenseBuilder(128, nil)
+	b.SpillTo(room)
 	for i, v := range vectors {
 		id := int64(i)
 		m[id] = map[int64][]float32{id: v}

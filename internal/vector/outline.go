@@ -34,6 +34,9 @@ func (o *Outline) Len() int { return o.rows }
 // Bytes returns the memory in use.
 func (o *Outline) Bytes() int64 { return o.bytes }
 
+// OnDisk returns the bytes in files: it has none.
+func (o *Outline) OnDisk() int64 { return 0 }
+
 // Whole is about the memory that the index of all that the outline knows of takes.
 func (o *Outline) Whole() int64 { return o.whole }
 

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"runtime"
 	"sync"
 
 	"canopy/internal/models/lexical"
@@ -13,6 +14,7 @@ type Sparse struct {
 	documents Documents
 	live      int
 	bytes     int64
+	onDisk    int64
 }
 
 // sparsePart is a segment and what was removed from it since it was made.
@@ -29,6 +31,9 @@ func (x *Sparse) Len() int { return x.live }
 
 // Bytes returns the memory in use.
 func (x *Sparse) Bytes() int64 { return x.bytes }
+
+// OnDisk returns the bytes in files.
+func (x *Sparse) OnDisk() int64 { return x.onDisk }
 
 // Documents returns the documents with their revisions; a nil index has none. The map must not be changed.
 func (x *Sparse) Documents() Documents {
@@ -48,6 +53,7 @@ func (p *sparsePart) liveCount(of postings) int {
 		return of.n
 	}
 	list, _ := of.read(make([]uint32, 0, of.n))
+	runtime.KeepAlive(p.sparseSegment)
 	n := 0
 	for _, posting := range list {
 		if !p.gone.has(int(posting >> 16)) {
@@ -66,6 +72,7 @@ func (p *sparsePart) search(components []component, norm float32, f *Filter, bes
 	for _, c := range components {
 		p.lookup(c.bucket).score(scores, c.weight)
 	}
+	runtime.KeepAlive(p.sparseSegment)
 	p.collect(scores, norm, f, best)
 }
 

@@ -3,6 +3,7 @@ package vector
 import (
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 
 	"canopy/internal/models/lexical"
@@ -23,6 +24,9 @@ type SparseBuilder struct {
 	parts     []sparsePart
 	documents Documents
 	fresh     sparseBuffer
+	room      *Room
+	// memory is that of the groups of buckets.
+	memory int64
 }
 
 // NewSparseBuilder begins with the content of an index of the same model; nil for none.
@@ -31,8 +35,25 @@ func NewSparseBuilder(model *lexical.Model, from *Sparse) *SparseBuilder {
 	if from != nil {
 		b.parts = append(b.parts, from.segments...)
 		b.documents = maps.Clone(from.documents)
+		for _, p := range b.parts {
+			b.memory += p.dataBytes()
+		}
 	}
 	return b
+}
+
+// SpillTo has what is too much for the memory lie in files.
+func (b *SparseBuilder) SpillTo(room *Room) { b.room = room }
+
+// hold takes in a segment that is complete.
+func (b *SparseBuilder) hold(s *sparseSegment) sparsePart {
+	if b.room.passed(b.memory + s.dataBytes()) {
+		if region := b.room.take(s.data); region != nil {
+			s.region, s.data = region, region.Bytes()
+		}
+	}
+	b.memory += s.dataBytes()
+	return sparsePart{sparseSegment: s}
 }
 
 // Remove takes out all chunks of these documents. A document to replace is removed before its new
@@ -72,16 +93,15 @@ func (b *SparseBuilder) AddBlock(document, revision int64, chunks []int64, block
 		return err
 	}
 	b.documents[document] = revision
-	part := sparsePart{sparseSegment: s}
 	if s.count >= wholeBlock {
 		b.flush()
-		b.parts = append(b.parts, part)
+		b.parts = append(b.parts, b.hold(s))
 		return nil
 	}
 	if b.fresh.count+s.count > segmentChunks {
 		b.flush()
 	}
-	b.fresh.addSegment(&part)
+	b.fresh.addSegment(&sparsePart{sparseSegment: s})
 	return nil
 }
 
@@ -92,7 +112,7 @@ func (b *SparseBuilder) flush() {
 	if len(b.fresh.chunks) == 0 {
 		return
 	}
-	b.parts = append(b.parts, sparsePart{sparseSegment: b.fresh.segment()})
+	b.parts = append(b.parts, b.hold(b.fresh.segment()))
 }
 
 // Build returns the index. The builder must not be used afterwards.
@@ -103,6 +123,7 @@ func (b *SparseBuilder) Build() *Sparse {
 		x.segments = append(x.segments, *part)
 		x.live += len(part.chunks) - part.goneCount
 		x.bytes += part.bytes()
+		x.onDisk += int64(len(part.data)) - part.dataBytes()
 	}
 	var near []sparsePart
 	var sizes []size
@@ -144,7 +165,8 @@ func (b *SparseBuilder) merge(parts []sparsePart, rewrite bool) *sparsePart {
 	if len(b.fresh.chunks) == 0 {
 		return nil
 	}
-	return &sparsePart{sparseSegment: b.fresh.segment()}
+	part := b.hold(b.fresh.segment())
+	return &part
 }
 
 // sparseBuffer collects the postings of one segment in any order of buckets. It can be filled again and again.
@@ -275,6 +297,7 @@ func (b *sparseBuffer) addSegment(p *sparsePart) {
 			}
 		}
 	}
+	runtime.KeepAlive(p.sparseSegment)
 }
 
 // segment makes a segment of what was collected, and empties the buffer.

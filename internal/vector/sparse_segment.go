@@ -3,6 +3,7 @@ package vector
 import (
 	"encoding/binary"
 
+	"canopy/internal/mapped"
 	"canopy/internal/models/lexical"
 )
 
@@ -24,6 +25,8 @@ type sparseSegment struct {
 	shift  uint8
 	starts []uint32
 	data   []byte
+	// region has the data where they are in a file, otherwise it is nil.
+	region *mapped.Region
 	// some are the groups that there are where not all are in memory.
 	some map[uint32][]byte
 }
@@ -64,8 +67,17 @@ const fewPostings = lowMask
 // groups is the number of groups of buckets.
 func (s *sparseSegment) groups() int { return (1<<s.bits-1)>>s.shift + 1 }
 
+// bytes is the memory in use.
 func (s *sparseSegment) bytes() int64 {
-	return int64(len(s.chunks))*(placeBytes+4) + int64(len(s.starts))*4 + int64(len(s.data))
+	return int64(len(s.chunks))*(placeBytes+4) + int64(len(s.starts))*4 + s.dataBytes()
+}
+
+// dataBytes is the memory of the groups.
+func (s *sparseSegment) dataBytes() int64 {
+	if s.region != nil {
+		return 0
+	}
+	return int64(len(s.data))
 }
 
 // postings are those of one bucket, encoded.

@@ -90,10 +90,11 @@ func (have Documents) Changes(want Documents) (add, remove []int64) {
 	return add, remove
 }
 
-// Index is what the cache holds: a *Sparse or a *Dense.
+// Index is what the cache holds.
 type Index interface {
-	Bytes() int64 // memory in use, in bytes
-	Len() int     // chunks
+	Bytes() int64  // memory in use, in bytes
+	OnDisk() int64 // in files, in bytes
+	Len() int      // chunks
 	Documents() Documents
 }
 
@@ -168,41 +169,44 @@ func (t *top) sorted() []Hit {
 // it, each divided by the greatest that the search gives to any chunk, the dense one weighted by the chunk's
 // weight (0..1) and the one by words by the rest. So both reach from 0 to 1 whatever a model's cosines are, and
 // 0 is no likeness in either (Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid
-// Retrieval"). The lists hold everything that is to be ranked, as All gives it; a chunk that is missing
-// in one counts as 0 there. The lists are changed.
-func Fuse(f Filter, weight func(chunk int64) float32, dense, words []Hit) []Hit {
-	scale(dense, greatest(dense), weight)
+// Retrieval"). Both hold everything that is to be ranked, as All gives it; a chunk that is missing
+// in one counts as 0 there. Both are changed; dense may be nil.
+func Fuse(f Filter, weight func(chunk int64) float32, dense *Compared, words []Hit) []Hit {
 	scale(words, greatest(words), func(chunk int64) float32 { return 1 - weight(chunk) })
-	return join(f, dense, words)
+	return join(f, dense, dense.greatest(), weight, words)
 }
 
 // Blend is Fuse with similarities as they are, and one weight: what it tells of a chunk is the cosine of vectors that have both, one behind the
 // other, and the same whatever else there is. Of words alone that weigh little, Fuse would make as much as of a good answer.
-func Blend(f Filter, weight float32, dense, words []Hit) []Hit {
-	scale(dense, 1, func(int64) float32 { return weight })
+func Blend(f Filter, weight float32, dense *Compared, words []Hit) []Hit {
 	scale(words, 1, func(int64) float32 { return 1 - weight })
-	return join(f, dense, words)
+	return join(f, dense, 1, func(int64) float32 { return weight }, words)
 }
 
-// join ranks by the sums of similarities.
-func join(f Filter, dense, words []Hit) []Hit {
+// join ranks by the sums of similarities, where the dense ones are weighed as scale does it.
+func join(f Filter, dense *Compared, greatest float32, weight func(chunk int64) float32, words []Hit) []Hit {
 	ofWords := make(map[int64]Hit, len(words))
 	for _, h := range words {
 		ofWords[h.Chunk] = h
 	}
-	best := newTop(f.Top, len(dense)+len(words))
-	push := func(h Hit) {
-		if f.accepts(h.Similarity) && f.wants(h.Document) {
+	best := newTop(f.Top, dense.len()+len(words))
+	for i := range dense.len() {
+		chunk := dense.hits[i].Chunk
+		word, share := ofWords[chunk].Similarity, weight(chunk)
+		delete(ofWords, chunk)
+		sum := func(similarity float32) float32 { return min(1, scaled(similarity, greatest, share)+word) } // rounding can pass 1
+		if most := sum(dense.most(i)); most < best.floor() || !f.accepts(most) || !f.wants(dense.hits[i].Document) {
+			continue
+		}
+		h := dense.exact(i)
+		if h.Similarity = sum(h.Similarity); f.accepts(h.Similarity) {
 			best.push(h)
 		}
 	}
-	for _, h := range dense {
-		h.Similarity = min(1, h.Similarity+ofWords[h.Chunk].Similarity) // rounding can pass 1
-		delete(ofWords, h.Chunk)
-		push(h)
-	}
 	for _, h := range ofWords {
-		push(h)
+		if f.accepts(h.Similarity) && f.wants(h.Document) {
+			best.push(h)
+		}
 	}
 	return best.sorted()
 }
@@ -215,14 +219,19 @@ func greatest(hits []Hit) (most float32) {
 	return most
 }
 
-// scale divides similarities by the greatest, and weighs them; where all are 0 they stay so.
+// scale divides similarities by the greatest, and weighs them.
 func scale(hits []Hit, greatest float32, weight func(chunk int64) float32) {
-	if greatest == 0 {
-		return
-	}
 	for i := range hits {
-		hits[i].Similarity = hits[i].Similarity / greatest * weight(hits[i].Chunk) // the greatest has its weight exactly
+		hits[i].Similarity = scaled(hits[i].Similarity, greatest, weight(hits[i].Chunk))
 	}
+}
+
+// scaled gives the greatest its weight exactly. Where all are 0 they stay so.
+func scaled(similarity, greatest, weight float32) float32 {
+	if greatest == 0 {
+		return 0
+	}
+	return similarity / greatest * weight
 }
 
 // places is what both sorts of segment know of their chunks.

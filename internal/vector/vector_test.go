@@ -90,7 +90,7 @@ func TestFuse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Fuse(tt.filter, constant(0.5), slices.Clone(dense), slices.Clone(words))
+			got := Fuse(tt.filter, constant(0.5), Exactly(slices.Clone(dense)), slices.Clone(words))
 			if !slices.EqualFunc(got, tt.want, sameHit) {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
@@ -99,10 +99,10 @@ func TestFuse(t *testing.T) {
 	if got := Fuse(Filter{Top: 5}, constant(0.5), nil, nil); len(got) != 0 {
 		t.Errorf("nothing with nothing: %+v", got)
 	}
-	if got := Fuse(Filter{Top: 5}, constant(0.7), []Hit{{Chunk: 9, Document: 1, Similarity: 0.3}, {Chunk: 8, Document: 1, Similarity: 0.3}}, nil); got[0].Chunk != 8 || got[0].Similarity != 0.7 {
+	if got := Fuse(Filter{Top: 5}, constant(0.7), Exactly([]Hit{{Chunk: 9, Document: 1, Similarity: 0.3}, {Chunk: 8, Document: 1, Similarity: 0.3}}), nil); got[0].Chunk != 8 || got[0].Similarity != 0.7 {
 		t.Errorf("a tie is not ordered by id, or the weight is not the dense one's: %+v", got)
 	}
-	if got := Fuse(Filter{Top: 5}, constant(0.7), []Hit{{Chunk: 9, Document: 1, Similarity: 0.3}}, []Hit{{Chunk: 9, Document: 1, Similarity: 0.1}}); got[0].Similarity != 1 {
+	if got := Fuse(Filter{Top: 5}, constant(0.7), Exactly([]Hit{{Chunk: 9, Document: 1, Similarity: 0.3}}), []Hit{{Chunk: 9, Document: 1, Similarity: 0.1}}); got[0].Similarity != 1 {
 		t.Errorf("the best by both is %+v", got)
 	}
 }

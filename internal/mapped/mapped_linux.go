@@ -1,0 +1,65 @@
+package mapped
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A disk is not filled to the last: so many bytes are left to others, or, where that is less, one of so many parts of it.
+const (
+	spareBytes = 1 << 30
+	sparePart  = 20
+)
+
+// onDisk tells whether a folder's files are on a disk.
+func onDisk(path string) error {
+	var s unix.Statfs_t
+	if err := unix.Statfs(path, &s); err != nil {
+		return &os.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	if s.Type == unix.TMPFS_MAGIC || s.Type == unix.RAMFS_MAGIC {
+		return ErrMemory
+	}
+	return nil
+}
+
+// put writes a file and maps it. Its room is taken before: to read a page that has no room on the disk would end the process.
+func (f *Folder) put(b []byte) (mapping, error) {
+	file, err := os.CreateTemp(f.path, "canopy-index-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // the mapping keeps it
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, err
+	}
+	if err := room(file, len(b)); err != nil {
+		return nil, err
+	}
+	if _, err := file.Write(b); err != nil {
+		return nil, err
+	}
+	m, err := unix.Mmap(int(file.Fd()), 0, len(b), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, os.NewSyscallError("mmap", err)
+	}
+	_ = unix.Madvise(m, unix.MADV_RANDOM) // only spares reads
+	return m, nil
+}
+
+// room looks whether the disk has room for so many bytes beside what is left to others.
+func room(file *os.File, size int) error {
+	var s unix.Statfs_t
+	if err := unix.Fstatfs(int(file.Fd()), &s); err != nil {
+		return os.NewSyscallError("fstatfs", err)
+	}
+	block := uint64(s.Bsize)
+	if s.Bavail*block < uint64(size)+min(spareBytes, s.Blocks/sparePart*block) {
+		return fmt.Errorf("%w on the disk", ErrFull)
+	}
+	return nil
+}
+
+func (m mapping) unmap() error { return unix.Munmap(m) }

@@ -1,0 +1,81 @@
+package vector
+
+// Compared are chunks with the cosines of their dense vectors with a query. Of some it is known between which bounds these are: the vectors
+// of those alone that may be among the best are read. They are for one goroutine; nil has none.
+type Compared struct {
+	hits []Hit
+	// at is where the hits stand in an index; nil where all is known of them.
+	at     []denseAt
+	query  []float32
+	filter Filter
+	all    cosines
+}
+
+// denseAt is where the vector of a hit is, and by how much the hit's similarity is off at most.
+type denseAt struct {
+	segment *denseSegment
+	row     int
+	off     float32
+}
+
+// Exactly gives chunks whose cosines are known.
+func Exactly(hits []Hit) *Compared { return &Compared{hits: hits} }
+
+func (c *Compared) len() int {
+	if c == nil {
+		return 0
+	}
+	return len(c.hits)
+}
+
+// most is the greatest similarity that a hit may have.
+func (c *Compared) most(i int) float32 {
+	if c.at == nil {
+		return c.hits[i].Similarity
+	}
+	return min(1, c.hits[i].Similarity+c.at[i].off)
+}
+
+// exact gives a hit as it is.
+func (c *Compared) exact(i int) Hit {
+	if c.at == nil {
+		return c.hits[i]
+	}
+	h, at := &c.hits[i], &c.at[i]
+	if at.off > 0 {
+		h.Similarity, at.off = at.segment.cosine(c.query, at.row), 0
+	}
+	h.Rise = c.all.rise(h.Similarity)
+	return *h
+}
+
+// greatest is the greatest similarity.
+func (c *Compared) greatest() (most float32) {
+	least := float32(0)
+	for i := range c.len() {
+		least = max(least, 2*c.hits[i].Similarity-c.most(i))
+	}
+	for i := range c.len() {
+		if c.most(i) >= least {
+			most = max(most, c.exact(i).Similarity)
+		}
+	}
+	return most
+}
+
+// Hits gives all chunks that the filter accepts, as they are, in no order. Nothing else is to be asked for afterwards.
+func (c *Compared) Hits() []Hit {
+	switch {
+	case c == nil:
+		return nil
+	case c.at == nil:
+		return c.hits
+	}
+	kept := c.hits[:0]
+	for i := range c.hits {
+		if h := c.exact(i); c.filter.accepts(h.Similarity) {
+			kept = append(kept, h)
+		}
+	}
+	return kept
+}

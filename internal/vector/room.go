@@ -1,0 +1,111 @@
+package vector
+
+import (
+	"errors"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"canopy/internal/mapped"
+)
+
+// An index of which much would have to be in memory has what a search reads little of in files: the postings of all words but the few that are
+// asked for, and the vectors of all chunks but those that come close.
+
+// memoryShare is the part of the cache beyond which an index goes to files, one of so many: several large ones have room beside each other.
+const memoryShare = 4
+
+// leastMoved is from how many bytes on something gets a file.
+const leastMoved = 256 << 10
+
+// Room is where an owner's indexes have their files. A nil one has none.
+type Room struct {
+	cache *Cache
+	owner int64
+	taken int64 // bytes
+	full  bool
+}
+
+// KeepFiles has indexes that are too large for the memory lie in files of a folder. It is called before the cache is used.
+func (c *Cache) KeepFiles(folder *mapped.Folder) { c.folder, c.leastMoved = folder, leastMoved }
+
+// Room gives that of an owner; nil where the cache has no folder, or keeps nothing. It is for one builder.
+func (c *Cache) Room(owner int64) *Room {
+	if c.folder == nil || c.budget == 0 {
+		return nil
+	}
+	return &Room{cache: c, owner: owner}
+}
+
+// MostOnDisk is how many bytes the files of indexes have at most.
+func (c *Cache) MostOnDisk() int64 {
+	if c.folder == nil {
+		return 0
+	}
+	return c.folder.Most()
+}
+
+// passed tells whether an index takes so much memory that it goes to files.
+func (r *Room) passed(memory int64) bool { return r != nil && memory > r.cache.budget/memoryShare }
+
+// take keeps bytes in a file. It gives nil where they are few, or where there is no room: they stay in memory then.
+func (r *Room) take(b []byte) *mapped.Region {
+	if r == nil || r.full || len(b) < r.cache.leastMoved {
+		return nil
+	}
+	region, err := r.cache.folder.Put(b)
+	if errors.Is(err, mapped.ErrFull) && r.cache.giveDisk(r.owner, r.taken, int64(len(b))) {
+		region, err = r.cache.folder.Put(b)
+	}
+	if err != nil {
+		r.full = true
+		return nil
+	}
+	r.taken += int64(len(b))
+	return region
+}
+
+// view gives numbers as others of the same memory: files have them as this machine has them. Files are mapped at pages, so that any number
+// is where it may be.
+func view[To, From byte | int8 | float32](from []From) []To {
+	var f From
+	var t To
+	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(from))), len(from)*int(unsafe.Sizeof(f))/int(unsafe.Sizeof(t))) //nolint:gosec // within the memory of from
+}
+
+// goneWithin is how long it may take until files of which nobody has the index any more are gone.
+const goneWithin = 200 * time.Millisecond
+
+// giveDisk drops indexes with files, so that there is room for so many bytes of an owner's, beside those it has taken for an index that is being
+// made, and for some more. It tells whether there is.
+func (c *Cache) giveDisk(owner, taken, size int64) bool {
+	c.giving.Lock()
+	defer c.giving.Unlock()
+	target := c.folder.Most() - size
+	if c.folder.Used() <= target { // others have given meanwhile
+		return true
+	}
+	if !c.dropFiles(owner, taken, max(size, c.folder.Most()/8)) {
+		return false
+	}
+	runtime.GC() // tells which files nobody reads any more
+	for end := time.Now().Add(goneWithin); c.folder.Used() > target && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	return c.folder.Used() <= target
+}
+
+// dropFiles drops indexes whose files have so many bytes together, and tells whether there was one.
+func (c *Cache) dropFiles(owner, taken, size int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	dropped := int64(0)
+	for dropped < size {
+		gives := c.gives(owner, usage{onDisk: taken + size})
+		if gives == nil {
+			break
+		}
+		dropped += gives.Value.(*entry).Index.OnDisk()
+		c.evict(gives)
+	}
+	return dropped > 0
+}
