@@ -15,7 +15,7 @@ var Accounts = &List{
 		"regionId":      `i.region_id = ?::bigint`,
 		"disabled":      `a.disabled = ?::boolean`,
 		searched:        matching("a.name"),
-		nearBy:          matching("a.name"),
+		nearBy:          near("a.name"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "a.id", kind: integers},

@@ -18,7 +18,7 @@ var Agents = &List{
 		"enabled":   `g.enabled = ?::boolean`,
 		"runnable":  `(g.enabled AND g.published_id IS NOT NULL) = ?::boolean`,
 		searched:    matching("g.name"),
-		nearBy:      matching("g.name"),
+		nearBy:      near("g.name"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "g.id", kind: integers},

@@ -9,7 +9,7 @@ var Chunks = &List{
 		"positionFrom":  `y.position >= ?::integer`,
 		"positionUntil": `y.position < ?::integer`,
 		searched:        matching("y.content"),
-		nearBy:          matching("y.content"),
+		nearBy:          near("y.content"),
 	},
 	orders: map[string]key{
 		"ID":       {by: "y.id", kind: integers},

@@ -15,7 +15,7 @@ var Contexts = &List{
 		"accountId":  `x.account_id = ?::bigint`,
 		"shareState": `x.share_state = ?::integer`,
 		searched:     matching("x.name"),
-		nearBy:       matching("x.name"),
+		nearBy:       near("x.name"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "x.id", kind: integers},

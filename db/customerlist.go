@@ -28,7 +28,7 @@ var Customers = &List{
 		"createdUntil": `c.created_at < ?::timestamptz`,
 		"begins":       `starts_with(lower(c.name), lower(?::text))`,
 		searched:       matching("c.name"),
-		nearBy:         matching("c.name"),
+		nearBy:         near("c.name"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "c.id", kind: integers},

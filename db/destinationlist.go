@@ -20,7 +20,7 @@ var Destinations = &List{
 		"createdSince": `d.created_at >= ?::timestamptz`,
 		"createdUntil": `d.created_at < ?::timestamptz`,
 		searched:       matching("d.name || ' ' || d.url"),
-		nearBy:         matching("d.name || ' ' || d.url"),
+		nearBy:         near("d.name || ' ' || d.url"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "d.id", kind: integers},

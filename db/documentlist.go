@@ -16,7 +16,7 @@ var Documents = &List{
 		"createdSince": `d.created_at >= ?::timestamptz`,
 		"createdUntil": `d.created_at < ?::timestamptz`,
 		searched:       matching("d.display_name"),
-		nearBy:         matching("d.display_name"),
+		nearBy:         near("d.display_name"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "d.id", kind: integers},

@@ -15,7 +15,7 @@ var APIKeys = &List{
 		"createdSince": `y.created_at >= ?::timestamptz`,
 		"createdUntil": `y.created_at < ?::timestamptz`,
 		searched:       matching("y.name"),
-		nearBy:         matching("y.name"),
+		nearBy:         near("y.name"),
 	},
 	orders: map[string]key{
 		"ID":           {by: "y.id", kind: integers},

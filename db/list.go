@@ -21,7 +21,7 @@ import (
 type List struct {
 	// id of the rows that are found; it comes last in each order.
 	id string
-	// members are the conditions of a filter, with ? for the value.
+	// members are the conditions of a filter, with ? for the value, and ! for what a search has beside it.
 	members map[string]string
 	// orders are what rows can be ordered by.
 	orders map[string]key
@@ -479,8 +479,16 @@ func joinedTo(id, alias, from string) string {
 func (s *statement) value(t Term, typ string) string { return s.arg(t.Value, typ) }
 
 func (s *statement) condition(t Term) string {
-	s.args = append(s.args, t.argument())
-	return strings.ReplaceAll(s.list.members[t.Member], "?", "$"+strconv.Itoa(len(s.args)))
+	return s.filled(s.list.members[t.Member], t.arguments()...)
+}
+
+// filled is a condition with arguments: the first one for each ?, and the second for each !.
+func (s *statement) filled(condition string, args ...any) string {
+	for i, v := range args {
+		s.args = append(s.args, v)
+		condition = strings.ReplaceAll(condition, "?!"[i:i+1], "$"+strconv.Itoa(len(s.args)))
+	}
+	return condition
 }
 
 // read gives the rows of a way, as far as the page needs them; gate, where there is one, is true or false for all of them.

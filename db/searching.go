@@ -27,19 +27,28 @@ func parseNear(v string) words.Near {
 	return words.Parse(text).Nears()[i]
 }
 
-// argument is the value of a term as its condition takes it.
-func (t Term) argument() any {
+// arguments are the value of a term as its condition takes it: that of each ?, and of each !.
+func (t Term) arguments() []any {
 	switch t.Member {
 	case searched:
-		return pq.StringArray(words.Parse(t.Value).Patterns())
+		sought := words.Parse(t.Value)
+		return []any{pq.StringArray(sought.Patterns()), pq.StringArray(sought.Parts())}
 	case nearBy:
-		return pq.StringArray(parseNear(t.Value).Patterns())
+		near := parseNear(t.Value)
+		return []any{pq.StringArray(near.Patterns()), pq.StringArray(near.Parts())}
 	}
-	return t.Value
+	return []any{t.Value}
 }
 
-// matching is the condition that a name matches the patterns of a search.
-func matching(name string) string { return "plain(" + name + ") ~ ALL (?::text[])" }
+// matching is the condition that a name matches the patterns of a search, and near that of one for what lies within one edit. A regular expression takes the most of it, so a name that lacks
+// parts is not held against it. Without letters but those of ASCII, as most are, a name is plain once it is lower.
+func matching(name string) string { return matchingBy(name, "ALL") }
+
+func near(name string) string { return matchingBy(name, "ANY") }
+
+func matchingBy(name, parts string) string {
+	return "(octet_length(" + name + ") <> char_length(" + name + ") OR lower((" + name + `) COLLATE "C") LIKE ` + parts + " (!::text[])) AND plain(" + name + ") ~ ALL (?::text[])"
+}
 
 // How far a list is walked in the hope of a page, at first and where some of the first ones fit; and of how many rows
 // that the index finds a page is made. Where there are no more than a handful to look through, the index is not asked.
@@ -255,12 +264,12 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 // sparing tells of the rows of a sample whether many have the last word, and few the others.
 func (f searching) sparing(s *statement, sought words.Sought) string {
 	last := len(sought) - 1
-	fits := func(patterns []string) string {
-		return strings.ReplaceAll(s.list.members[searched], "?", s.arg(pq.StringArray(patterns), "text[]"))
+	fits := func(patterns, parts []string) string {
+		return s.filled(s.list.members[searched], pq.StringArray(patterns), pq.StringArray(parts))
 	}
-	patterns := sought.Patterns()
+	patterns, parts := sought.Patterns(), sought.Parts()
 	n := func(column string) string { return "count(DISTINCT x.id) FILTER (WHERE x." + column + ")" }
-	return f.apart(s, n("others")+" < "+strconv.Itoa(common)+" AND "+n("last")+" >= "+strconv.Itoa(manyLast), fits(patterns[:last])+" AS others, "+fits(patterns[last:])+" AS last")
+	return f.apart(s, n("others")+" < "+strconv.Itoa(common)+" AND "+n("last")+" >= "+strconv.Itoa(manyLast), fits(patterns[:last], parts[:last])+" AS others, "+fits(patterns[last:], parts[last:])+" AS last")
 }
 
 func (f searching) plainly(s *statement, sought words.Sought) []way {

@@ -25,7 +25,7 @@ var Users = &List{
 		"createdUntil":    `s.created_at < ?::timestamptz`,
 		"begins":          `starts_with(lower(s.name), lower(?::text))`,
 		searched:          matching("s.name || ' ' || s.email"),
-		nearBy:            matching("s.name || ' ' || s.email"),
+		nearBy:            near("s.name || ' ' || s.email"),
 	},
 	orders: map[string]key{
 		"ID":          {by: "s.user_id", kind: integers},

@@ -106,6 +106,15 @@ func (s Sought) Patterns() []string {
 	return list
 }
 
+// Parts are texts as LIKE has them, all of which are in each plain name that fits: a name without one is passed by at less cost than by its patterns.
+func (s Sought) Parts() []string {
+	list := make([]string, len(s))
+	for i, w := range s {
+		list[i] = "%" + w + "%"
+	}
+	return list
+}
+
 const begin, end = "(^|[" + separators + "])", "($|[" + separators + "])"
 
 // whole are the patterns of words as they stand. Of a long word, its beginning counts.
@@ -150,6 +159,15 @@ func (n Near) Patterns() []string {
 		edits = append(edits, before+strings.ReplaceAll(middle, "?", letter)+after)
 	})
 	return append(whole(n.others), begin+"("+strings.Join(edits, "|")+")"+end)
+}
+
+// Parts are texts as LIKE has them, one of which is in each plain name that fits: an edit leaves one half of the word as it is, but for letters of both that change places.
+func (n Near) Parts() []string {
+	w := []rune(n.word)
+	half := len(w) / 2
+	first, second := string(w[:half]), string(w[half:])
+	turned := string(w[:half-1]) + string(w[half]) + string(w[half-1]) + string(w[half+1:])
+	return []string{"%" + first + "%", "%" + second + "%", "%" + turned + "%"}
 }
 
 // Queries are tsqueries, one of which names fit that have the word with one edit, with mark before it.

@@ -32,6 +32,11 @@ func fits(patterns []string, name string) bool {
 	})
 }
 
+// lacks tells whether a plain name has not one of some texts as LIKE has them.
+func lacks(name string) func(part string) bool {
+	return func(part string) bool { return !strings.Contains(Plain(name), strings.Trim(part, "%")) }
+}
+
 func TestPlainWords(t *testing.T) {
 	for text, names := range map[string]map[string]bool{
 		"granite harb":                       {"Granite Harbour": true, "Harbour of Granite": true, "granite": false, "Granites Harbour": false},
@@ -46,6 +51,9 @@ func TestPlainWords(t *testing.T) {
 		for name, want := range names {
 			if got := fits(s.Patterns(), name); got != want || s.In(OfName(name)) != want {
 				t.Errorf("%q in %q: %v by patterns, %v by words", text, name, got, s.In(OfName(name)))
+			}
+			if want && slices.ContainsFunc(s.Parts(), lacks(name)) {
+				t.Errorf("%q fits %q, and lacks one of %q", name, text, s.Parts())
 			}
 		}
 	}
@@ -66,11 +74,22 @@ func TestOneEdit(t *testing.T) {
 			byPattern, byQuery := false, false
 			for _, n := range Parse(text).Nears() {
 				byPattern = byPattern || fits(n.Patterns(), name)
-				lacks := func(q string) bool { return !slices.Contains(OfName(name), strings.Trim(q, "'")) }
-				byQuery = byQuery || !slices.ContainsFunc(n.Others(""), lacks) && slices.ContainsFunc(n.Queries(""), func(q string) bool { return !lacks(q) })
+				if fits(n.Patterns(), name) && !slices.ContainsFunc(n.Parts(), func(part string) bool { return !lacks(name)(part) }) {
+					t.Errorf("%q is near %q, and has none of %q", name, text, n.Parts())
+				}
+				missing := func(q string) bool { return !slices.Contains(OfName(name), strings.Trim(q, "'")) }
+				byQuery = byQuery || !slices.ContainsFunc(n.Others(""), missing) && slices.ContainsFunc(n.Queries(""), func(q string) bool { return !missing(q) })
 			}
 			if byPattern != want || byQuery != want {
 				t.Errorf("%q near %q: %v by patterns, %v by queries", text, name, byPattern, byQuery)
+			}
+		}
+	}
+	for _, word := range []string{"granite", "москва", "harbor", "sore"} { // whatever the edit
+		n := Parse(word).Nears()[0]
+		for _, q := range n.Queries("") {
+			if edited := strings.Trim(q, "'"); !slices.ContainsFunc(n.Parts(), func(part string) bool { return !lacks(edited)(part) }) {
+				t.Errorf("%q is near %q, and has none of %q", edited, word, n.Parts())
 			}
 		}
 	}
