@@ -47,8 +47,8 @@ func (s *statement) agents(walk way, own string, terms []Term) []way {
 	walk.ordered = !s.counting
 	in := wordsOfAgents
 	in.from, in.own, in.held, in.walk, in.walkMany = joinByID("agents", "g", "n.id"), own, append(s.terms(terms), "g.deleted_at IS NULL", own), &walk, walk.each != ""
-	if walk.each == "" {
-		in.spread = &walk
+	if in.spread = &walk; walk.each != "" {
+		in.spread = &way{from: walk.from, held: walk.held}
 	}
 	if list, given := in.ways(s, terms); given && !s.counting {
 		return list

@@ -201,14 +201,15 @@ func (f searching) inOrder(s *statement, found func(f searching, columns string)
 	if f.limb != "" && !f.whole {
 		f.also = []string{unindexed(f.limb + " IN (SELECT l.id FROM " + limbsInScope + ")")}
 	}
-	if f.own != "" {
-		f.also = []string{unindexed(f.own)}
-	}
 	name := func(i int) string { return "x." + s.column(i) }
-	rows, behind := " FROM ("+found(f, strings.Join(columns, ", "))+" OFFSET 0) x"+clause(s.beyond("", "", name)), s.orderBy("", name)
-	sorted := "SELECT DISTINCT " + strings.Join(names, ", ")
+	sorted, beyond, behind := "SELECT DISTINCT "+strings.Join(names, ", "), s.beyond("", "", name), s.orderBy("", name)
+	if f.others {
+		of, hits := f.hits(found, columns)
+		return []way{{from: "(" + sorted + " FROM hits x" + clause(append(beyond, of)) + behind + " OFFSET 0) n" + f.from, held: held, sorted: true, with: []string{hits}}}
+	}
+	rows := " FROM (" + found(f, strings.Join(columns, ", ")) + " OFFSET 0) x" + clause(beyond)
 	all := way{from: "(" + sorted + rows + behind + " OFFSET 0) n" + f.from, held: held, sorted: true}
-	if f.others || !f.sole {
+	if !f.sole {
 		return []way{all}
 	}
 	most := strconv.Itoa(4 * (s.page.Size + 1))
@@ -218,21 +219,34 @@ func (f searching) inOrder(s *statement, found func(f searching, columns string)
 	return []way{first, all}
 }
 
+// hits are columns of what the index finds, others' rows too, as far as it is asked: it is read once, to be counted and to be put in order. own tells of one that it is not of others.
+func (f searching) hits(rows func(f searching, columns string) string, columns []string) (own, hits string) {
+	own = "true"
+	if f.own != "" {
+		own, columns = "x.own", append(columns, unindexed(f.own)+" AS own")
+	}
+	var open []string
+	if f.spread != nil {
+		open = []string{"NOT " + isVeryCommon}
+	}
+	return own, "hits AS MATERIALIZED (SELECT * FROM (" + rows(f, strings.Join(columns, ", ")) + ") x" + clause(open) + " LIMIT (SELECT " + strconv.Itoa(found+1) + "))"
+}
+
 // has tells whether all of the order stands beside the words.
 func (f searching) has(s *statement) bool {
 	return !slices.ContainsFunc(s.keys, func(k sortedKey) bool { return f.keys[k.by] == "" })
 }
 
 // ordered are the last ways: inOrder, and where very many are found, which may be others', the walk instead. None where not all of the order stands beside the words.
-func (f searching) ordered(s *statement, ids string, rows func(f searching, columns string) string) []way {
+func (f searching) ordered(s *statement, rows func(f searching, columns string) string) []way {
 	list := f.inOrder(s, rows)
 	if len(list) == 0 || !f.others {
 		return list
 	}
 	w := list[0]
-	w.size, w.most = "("+ids+") x", found
+	w.size, w.most = "hits x", found
 	if f.spread != nil {
-		w.size = "(SELECT FROM (" + ids + ") x WHERE NOT " + isVeryCommon + " UNION ALL SELECT FROM generate_series(0, " + strconv.Itoa(found) + ") WHERE " + isVeryCommon + ") x"
+		w.size = "(SELECT FROM hits UNION ALL SELECT FROM generate_series(0, " + strconv.Itoa(found) + ") WHERE " + isVeryCommon + ") x"
 	}
 	return []way{w, *f.walk}
 }
@@ -257,7 +271,7 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 	}
 	f.spared = true
 	list := f.plainly(s, sought)
-	list[0].with = append(list[0].with, "spared AS MATERIALIZED ("+f.sparing(s, sought)+")")
+	list[0].with = append([]string{"spared AS MATERIALIZED (" + f.sparing(s, sought) + ")"}, list[0].with...)
 	return list
 }
 
@@ -279,8 +293,7 @@ func (f searching) plainly(s *statement, sought words.Sought) []way {
 	case s.counting || f.walk == nil:
 		return []way{f.all(ids)}
 	case f.walkMany:
-		list := append(f.few, f.unlessVeryCommon(s, ids))
-		return append(list, f.ordered(s, ids, func(f searching, columns string) string { return f.found(s, columns, queries) })...)
+		return append(f.few, f.orderedOrFew(s, ids, func(f searching, columns string) string { return f.found(s, columns, queries) })...)
 	case f.walk.each != "":
 		return append(f.few, f.upTo(found, ids), *f.walk)
 	case f.byUse != nil:
@@ -301,7 +314,7 @@ func (f searching) plainly(s *statement, sought words.Sought) []way {
 		list = append(list, f.limbByLimb(s, queries))
 	}
 	list = append(list, f.farther(s))
-	if ordered := f.ordered(s, ids, func(f searching, columns string) string { return f.found(s, columns, queries) }); len(ordered) > 0 {
+	if ordered := f.ordered(s, func(f searching, columns string) string { return f.found(s, columns, queries) }); len(ordered) > 0 {
 		return append(list, ordered...)
 	}
 	if f.whole {
@@ -374,7 +387,7 @@ func (f searching) near(s *statement, n words.Near) []way {
 	case s.counting:
 		return []way{f.all(ids)}
 	case f.walkMany:
-		return append(append(f.few, f.unlessVeryCommon(s, ids)), f.ordered(s, ids, edits)...)
+		return append(f.few, f.orderedOrFew(s, ids, edits)...)
 	}
 	var list []way
 	if f.walk != nil && f.walk.each == "" && f.byUse == nil {
@@ -388,7 +401,7 @@ func (f searching) near(s *statement, n words.Near) []way {
 	}
 	if list = append(list, f.few...); f.walk != nil && f.walk.each == "" {
 		f.spread = nil
-		if ordered := f.ordered(s, ids, edits); len(ordered) > 0 {
+		if ordered := f.ordered(s, edits); len(ordered) > 0 {
 			return append(list, ordered...)
 		}
 	}
@@ -479,11 +492,14 @@ func (f searching) unless(told string, most int, ids string) way {
 	return w
 }
 
-// unlessVeryCommon is upTo for a few, but that what is very common is many; it takes the sample itself.
-func (f searching) unlessVeryCommon(s *statement, ids string) way {
-	w := f.unless(isVeryCommon, fewFound, ids)
-	w.with = f.sample(s)
-	return w
+// orderedOrFew are the last ways where a list is walked for more than few: those in order, or else what the index finds, unless that is very common. They take the sample themselves.
+func (f searching) orderedOrFew(s *statement, ids string, rows func(f searching, columns string) string) []way {
+	list := f.ordered(s, rows)
+	if len(list) == 0 {
+		list = []way{f.unless(isVeryCommon, fewFound, ids)}
+	}
+	list[0].with = append(f.sample(s), list[0].with...)
+	return list
 }
 
 // farther walks a list for longer: for longest where what fits is common, as the index would read all that has a word, wherever that is. Where it reads no more of
