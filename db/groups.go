@@ -196,6 +196,9 @@ func (g *grouping) within(first sortedKey, at string, byID bool) ways {
 			if byID && w.ordered {
 				by = strings.ReplaceAll(by, ", ", ",") // one of several that stand in a row
 				w.lead, w.is, w.spans = strings.TrimPrefix(w.lead+", "+by, ", "), strings.TrimPrefix(w.is+", "+is, ", "), nil
+				if w.each == "" {
+					w.where = append(slices.Clip(w.where), w.alike()...)
+				}
 			} else {
 				w.held = append(slices.Clip(w.held), by+" = "+is)
 			}
@@ -203,6 +206,15 @@ func (g *grouping) within(first sortedKey, at string, byID bool) ways {
 		}
 		return list
 	}
+}
+
+// alike holds what the index has before the order to what each of it has to be: of a comparison of rows alone the planner takes any index of the first one for as good as that of them all.
+func (w way) alike() (list []string) {
+	is := strings.Split(w.is, ", ")
+	for i, column := range strings.Split(w.lead, ", ") {
+		list = append(list, column+" >= "+is[i], column+" <= "+is[i])
+	}
+	return list
 }
 
 func (g *grouping) idsOf(ctx context.Context, keys []sortedKey, after []string, size int, w ways) ([]int64, error) {
