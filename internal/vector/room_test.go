@@ -28,7 +28,7 @@ func withFiles(t testing.TB, memory, disk int64) *Cache {
 // filesOnly is a room in which everything lies in files, however little it is.
 func filesOnly(t testing.TB) *Room {
 	t.Helper()
-	c := withFiles(t, 0, 1<<30)
+	c := withFiles(t, 1, 1<<30)
 	c.leastMoved = 1
 	return c.Room(1)
 }
