@@ -36,6 +36,14 @@ func (c *Compared) most(i int) float32 {
 	return min(1, c.hits[i].Similarity+c.at[i].off)
 }
 
+// least is the smallest similarity that a hit may have.
+func (c *Compared) least(i int) float32 {
+	if c.at == nil {
+		return c.hits[i].Similarity
+	}
+	return max(0, c.hits[i].Similarity-c.at[i].off)
+}
+
 // exact gives a hit as it is.
 func (c *Compared) exact(i int) Hit {
 	if c.at == nil {
@@ -53,7 +61,7 @@ func (c *Compared) exact(i int) Hit {
 func (c *Compared) greatest() (most float32) {
 	least := float32(0)
 	for i := range c.len() {
-		least = max(least, 2*c.hits[i].Similarity-c.most(i))
+		least = max(least, c.least(i))
 	}
 	for i := range c.len() {
 		if c.most(i) >= least {
