@@ -98,7 +98,7 @@ func benchmarkSparse(b *testing.B, m *lexical.Model) {
 			b.ReportMetric(float64(size)/chunks, "stored-B/chunk")
 		})
 	}
-	for name, room := range map[string]*Room{"in memory": nil, "in files": withFiles(b, 0, 1<<30).Room(1)} {
+	for name, room := range map[string]*Room{"in memory": nil, "in files": withFiles(b, 1, 1<<30).Room(1)} {
 		b.Run(name, func(b *testing.B) { benchmarkSparseSearch(b, m, rows, room) })
 	}
 }

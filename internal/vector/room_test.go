@@ -187,10 +187,7 @@ func TestFusedFromFiles(t *testing.T) {
 						read++
 					}
 				}
-				for i := range hits {
-					hits[i].Rise = 0 // tells of all, and about
-				}
-				return hits
+				return withoutRise(hits)
 			}
 			for name, rank := range map[string]func(*Compared, []Hit) []Hit{
 				"fused":   func(c *Compared, words []Hit) []Hit { return Fuse(f, weight, c, words) },
