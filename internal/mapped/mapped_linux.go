@@ -1,16 +1,11 @@
 package mapped
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
-)
-
-// A disk is not filled to the last: so many bytes are left to others, or, where that is less, one of so many parts of it.
-const (
-	spareBytes = 1 << 30
-	sparePart  = 20
 )
 
 // onDisk tells whether a folder's files are on a disk.
@@ -35,10 +30,14 @@ func (f *Folder) put(b []byte) (mapping, error) {
 	if err := os.Remove(file.Name()); err != nil {
 		return nil, err
 	}
-	if err := room(file, len(b)); err != nil {
+	if err := f.room(file, len(b)); err != nil {
 		return nil, err
 	}
-	if _, err := file.Write(b); err != nil {
+	_, err = file.Write(b)
+	switch {
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT): // others were faster, or may have more of it
+		return nil, fmt.Errorf("%w on the disk: %w", ErrFull, err)
+	case err != nil:
 		return nil, err
 	}
 	m, err := unix.Mmap(int(file.Fd()), 0, len(b), unix.PROT_READ, unix.MAP_SHARED)
@@ -50,13 +49,13 @@ func (f *Folder) put(b []byte) (mapping, error) {
 }
 
 // room looks whether the disk has room for so many bytes beside what is left to others.
-func room(file *os.File, size int) error {
+func (f *Folder) room(file *os.File, size int) error {
 	var s unix.Statfs_t
 	if err := unix.Fstatfs(int(file.Fd()), &s); err != nil {
 		return os.NewSyscallError("fstatfs", err)
 	}
 	block := uint64(s.Bsize)
-	if s.Bavail*block < uint64(size)+min(spareBytes, s.Blocks/sparePart*block) {
+	if s.Bavail*block < uint64(size)+f.Spare(s.Blocks*block) {
 		return fmt.Errorf("%w on the disk", ErrFull)
 	}
 	return nil

@@ -43,6 +43,36 @@ func TestFolderIsFull(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
+// TestDiskIsFull: a folder whose disk is full has no room until the disk has some again.
+func TestDiskIsFull(t *testing.T) {
+	f, _ := mappedtest.Folder(t, 1000)
+	usual := f.Spare
+	f.Spare = func(disk uint64) uint64 { return disk }
+	if _, err := f.Put(make([]byte, 900)); !errors.Is(err, mapped.ErrFull) || f.Used() != 0 {
+		t.Errorf("%v, %d used", err, f.Used())
+	}
+	f.Spare = usual
+	r, err := f.Put(make([]byte, 900))
+	if err != nil {
+		t.Error(err)
+	}
+	runtime.KeepAlive(r)
+}
+
+// TestFilesAreFew: small files of a large folder count for more, so that there are never more of them than a process may have mappings.
+func TestFilesAreFew(t *testing.T) {
+	const most = 300 << 30
+	f, _ := mappedtest.Folder(t, most)
+	r, err := f.Put([]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files := most / f.Used(); files > 32_000 {
+		t.Errorf("%d files fit in", files)
+	}
+	runtime.KeepAlive(r)
+}
+
 func TestFoldersThatCantBeUsed(t *testing.T) {
 	_, path := mappedtest.Folder(t, 1)
 	if _, err := mapped.Open(path+"/none", 1); !errors.Is(err, os.ErrNotExist) {

@@ -54,8 +54,8 @@ func (r *Room) take(b []byte) *mapped.Region {
 		return nil
 	}
 	region, err := r.cache.folder.Put(b)
-	if errors.Is(err, mapped.ErrFull) && r.cache.giveDisk(r.owner, r.taken, int64(len(b))) {
-		region, err = r.cache.folder.Put(b)
+	if errors.Is(err, mapped.ErrFull) {
+		region, err = r.cache.putInstead(b, r.owner, r.taken)
 	}
 	if err != nil {
 		r.full = true
@@ -76,22 +76,22 @@ func view[To, From byte | int8 | float32](from []From) []To {
 // goneWithin is how long it may take until files of which nobody has the index any more are gone.
 const goneWithin = 200 * time.Millisecond
 
-// giveDisk drops indexes with files, so that there is room for so many bytes of an owner's, beside those it has taken for an index that is being
-// made, and for some more. It tells whether there is.
-func (c *Cache) giveDisk(owner, taken, size int64) bool {
+// putInstead keeps bytes of an owner's in a file after it has dropped indexes with files, so that there is room for these, beside those that the owner
+// has taken for the index that is being made, and for some more.
+func (c *Cache) putInstead(b []byte, owner, taken int64) (*mapped.Region, error) {
 	c.giving.Lock()
 	defer c.giving.Unlock()
-	target := c.folder.Most() - size
-	if c.folder.Used() <= target { // others have given meanwhile
-		return true
-	}
-	if !c.dropFiles(owner, taken, max(size, c.folder.Most()/8)) {
-		return false
+	size, most := int64(len(b)), c.folder.Most()
+	region, err := c.folder.Put(b) // others have given meanwhile
+	if !errors.Is(err, mapped.ErrFull) || size > most || !c.dropFiles(owner, taken, max(size, most/8)) {
+		return region, err
 	}
 	runtime.GC() // tells which files nobody reads any more
-	for end := time.Now().Add(goneWithin); c.folder.Used() > target && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(goneWithin); ; time.Sleep(time.Millisecond) {
+		if region, err = c.folder.Put(b); !errors.Is(err, mapped.ErrFull) || time.Now().After(end) {
+			return region, err
+		}
 	}
-	return c.folder.Used() <= target
 }
 
 // dropFiles drops indexes whose files have so many bytes together, and tells whether there was one.

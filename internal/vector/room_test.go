@@ -153,6 +153,46 @@ func TestWhoHasMostFilesGives(t *testing.T) {
 	settled(t, c, 0)
 }
 
+// TestDiskIsFullOfIndexes: where the disk has less room than indexes may have, the latest have it, as if there were no more.
+func TestDiskIsFullOfIndexes(t *testing.T) {
+	const size = 1 << 20
+	c := withFiles(t, 1000, 1<<30)
+	usual := c.folder.Spare
+	c.folder.Spare = func(disk uint64) uint64 {
+		if c.folder.Used() > 4*size { // with what is about to be written
+			return disk
+		}
+		return usual(disk)
+	}
+	for id := range int64(8) {
+		index, err := c.Get(t.Context(), key(id), 1, inFiles(c, 1, size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if index.OnDisk() != size {
+			t.Errorf("the index %d has no file", id)
+		}
+	}
+	c.folder.Spare = func(disk uint64) uint64 { return disk }
+	if index, err := c.Get(t.Context(), key(8), 1, inFiles(c, 1, size)); err != nil || index.OnDisk() != 0 {
+		t.Errorf("%v, %d bytes in files", err, index.OnDisk())
+	}
+}
+
+// TestMoreThanAllFiles: what no folder has room for drops nothing.
+func TestMoreThanAllFiles(t *testing.T) {
+	const size = 1 << 20
+	c := withFiles(t, 1000, size)
+	for id := range int64(2) {
+		if _, err := c.Get(t.Context(), key(id), 1, inFiles(c, 1, size*(id+1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := c.Stats(); s.OnDisk != size || s.Evictions > 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestFusedFromFiles: what is fused is the same to the last bit, though most of the vectors were not read.
 func TestFusedFromFiles(t *testing.T) {
 	const chunks, dimensions = 2000, 64
