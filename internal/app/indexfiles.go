@@ -1,7 +1,7 @@
 package app
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -17,24 +17,36 @@ func keepFiles(indexes *vector.Cache, c *config.Config) error {
 	if c.VectorDisk == 0 {
 		return nil
 	}
-	path := cmp.Or(c.VectorDir, usualFolder())
-	folder, err := mapped.Open(path, c.VectorDisk)
-	switch {
-	case err == nil:
+	if c.VectorDir != "" {
+		folder, err := mapped.Open(c.VectorDir, c.VectorDisk)
+		if err != nil {
+			return fmt.Errorf("CANOPY_VECTOR_DIR: %w", err)
+		}
 		indexes.KeepFiles(folder)
-	case c.VectorDir != "":
-		return fmt.Errorf("CANOPY_VECTOR_DIR: %w", err)
-	default:
-		slog.Info("search indexes have no files on a local disk, see CANOPY_VECTOR_DIR", "folder", path, "reason", err)
+		return nil
 	}
+	folder, err := firstFolder(usualFolders(), c.VectorDisk)
+	if err != nil {
+		slog.Info("search indexes have no files on a local disk, see CANOPY_VECTOR_DIR", "reason", err)
+		return nil
+	}
+	indexes.KeepFiles(folder)
 	return nil
 }
 
-// usualFolder is where search indexes have their files: /tmp is in memory on many systems.
-func usualFolder() string {
-	const lasting = "/var/tmp"
-	if info, err := os.Stat(lasting); err == nil && info.IsDir() {
-		return lasting
+// usualFolders are where search indexes may have their files, the best first: /tmp is in memory on many systems, while containers have often
+// nothing else that they may write.
+func usualFolders() []string { return []string{"/var/tmp", os.TempDir()} }
+
+// firstFolder opens the first of some folders that can be used.
+func firstFolder(paths []string, most int64) (*mapped.Folder, error) {
+	var all []error
+	for _, path := range paths {
+		folder, err := mapped.Open(path, most)
+		if err == nil {
+			return folder, nil
+		}
+		all = append(all, fmt.Errorf("%s: %w", path, err))
 	}
-	return os.TempDir()
+	return nil, errors.Join(all...)
 }
