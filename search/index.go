@@ -91,8 +91,20 @@ func load[T any](ctx context.Context, from func(context.Context) (T, int64, erro
 
 // sparseIndex gives the index of a context's words.
 func (e *Engine) sparseIndex(ctx context.Context, row *db.Context) (*vector.Sparse, error) {
+	x, err := e.indexOfWords(ctx, row, false)
+	if errors.Is(err, vector.ErrNoRoom) { // it was being loaded for another search, which can do without
+		return e.indexOfWords(ctx, row, false)
+	}
+	return x, err
+}
+
+// indexOfWords is sparseIndex; a bounded one is only loaded where there is room to keep it, otherwise the error is vector.ErrNoRoom.
+func (e *Engine) indexOfWords(ctx context.Context, row *db.Context, bounded bool) (*vector.Sparse, error) {
 	model := lexical.For(row.EmbeddingModel)
 	return index(ctx, e, row, wordsKey(row), func(ctx context.Context, from *vector.Sparse, at int64, room *vector.Room) (*vector.Sparse, int64, error) {
+		if bounded {
+			room.Bound()
+		}
 		return load(ctx, func(ctx context.Context) (*vector.Sparse, int64, error) {
 			return e.loadSparse(ctx, row.ID, model, from, at, room)
 		})

@@ -89,13 +89,14 @@ func (e *Engine) someWords(ctx context.Context, row *db.Context, text string) (*
 			return nil, errNoOutline
 		}
 	}
-	if o.Whole() <= max(e.vectors.Budget(), e.vectors.MostOnDisk()) {
+	if e.vectors.Holds(o) {
 		e.loadBehind(ctx, row)
 	}
 	return o.With(list, read)
 }
 
-// loadBehind loads the index of a context's words for the searches to come. Where that fails, the next one hears of it.
+// loadBehind loads the index of a context's words for the searches to come. Where that fails, the next one hears of it; that there is no room is
+// found out before more is in memory than may be.
 func (e *Engine) loadBehind(ctx context.Context, row *db.Context) {
 	key := wordsKey(row)
 	if !e.behind.begin(key) {
@@ -104,11 +105,12 @@ func (e *Engine) loadBehind(ctx context.Context, row *db.Context) {
 	ctx = context.WithoutCancel(ctx)
 	go func() {
 		err := share.Guard(func() error {
-			_, err := e.sparseIndex(ctx, row)
+			_, err := e.indexOfWords(ctx, row, true)
 			return err
 		})
-		if err == nil && !e.vectors.Has(key) {
+		if errors.Is(err, vector.ErrNoRoom) || err == nil && !e.vectors.Has(key) {
 			e.behind.hasNoRoom(key)
+			err = nil
 		}
 		e.behind.end(key, err)
 	}()

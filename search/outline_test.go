@@ -45,15 +45,7 @@ func TestLargeContextsAreSearchedAtOnce(t *testing.T) {
 // TestLargerThanMemory: an index that is larger than the memory for indexes is loaded once, into files, and found in from there, also after
 // documents have changed.
 func TestLargerThanMemory(t *testing.T) {
-	c := newStoredContext(t)
-	const documents, chunks = 4, 700
-	for d := range documents {
-		list := make([]string, chunks)
-		for i := range list {
-			list[i] = fmt.Sprintf("part %d of %d tells of honey in the garden of house number %d, %s", i, d, i%9, someWords(d*chunks+i, 150))
-		}
-		c.document(list...)
-	}
+	c := newLongContext(t)
 	folder, _ := mappedtest.Folder(t, 1<<30)
 	const budget = 1 << 20
 	e := c.engine(budget, 1)
@@ -73,6 +65,50 @@ func TestLargerThanMemory(t *testing.T) {
 	c.sql(`UPDATE documents SET status = 'failed' WHERE id = (SELECT min(id) FROM documents WHERE status = 'ready')`)
 	c.sql(`UPDATE contexts SET version = version + 1`)
 	c.same(e)
+}
+
+// TestLargerThanMemoryOnAFullDisk: an index that neither memory nor the disk has room for is not loaded to its end for nothing, which would take the
+// memory of all of it; nobody has to know of it, and who can't do without has it nevertheless.
+func TestLargerThanMemoryOnAFullDisk(t *testing.T) {
+	c := newLongContext(t)
+	folder, _ := mappedtest.Folder(t, 1<<30)
+	folder.Spare = func(disk uint64) uint64 { return disk }
+	e := c.engine(1<<20, 1)
+	e.vectors.KeepFiles(folder)
+	c.same(e)
+	tooLarge := func() bool {
+		e.behind.mu.Lock()
+		defer e.behind.mu.Unlock()
+		return len(e.behind.tooLarge) == 1 && len(e.behind.under) == 0
+	}
+	for end := time.Now().Add(time.Minute); !tooLarge(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it is not remembered: %+v", e.Stats())
+		}
+	}
+	loads := e.Stats().Loads
+	c.same(e)
+	if s := e.Stats(); s.Oversize > 0 || s.Failures != 1 || s.Loads != loads {
+		t.Errorf("%+v, after %d loads", s, loads)
+	}
+	if x, err := e.sparseIndex(t.Context(), c.row); err != nil || x.Len() < 2800 {
+		t.Errorf("no whole index: %v", err)
+	}
+}
+
+// newLongContext makes one of 2,800 chunks, whose index takes some megabytes.
+func newLongContext(t *testing.T) *storedContext {
+	t.Helper()
+	c := newStoredContext(t)
+	const documents, chunks = 4, 700
+	for d := range documents {
+		list := make([]string, chunks)
+		for i := range list {
+			list[i] = fmt.Sprintf("part %d of %d tells of honey in the garden of house number %d, %s", i, d, i%9, someWords(d*chunks+i, 150))
+		}
+		c.document(list...)
+	}
+	return c
 }
 
 // someWords are so many words, others for each number.

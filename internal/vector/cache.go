@@ -314,9 +314,6 @@ func (c *Cache) Has(key Key) bool {
 	return c.entries[key] != nil
 }
 
-// Budget is how many bytes of indexes are kept.
-func (c *Cache) Budget() int64 { return c.budget }
-
 // Stats returns the counters.
 func (c *Cache) Stats() Stats {
 	c.mu.Lock()

@@ -18,7 +18,8 @@ type Outline struct {
 	documents Documents
 	rows      int
 	bytes     int64
-	whole     int64
+	// whole is about the memory that the index of all that the outline knows of takes.
+	whole int64
 }
 
 type outlinePart struct {
@@ -36,9 +37,6 @@ func (o *Outline) Bytes() int64 { return o.bytes }
 
 // OnDisk returns the bytes in files: it has none.
 func (o *Outline) OnDisk() int64 { return 0 }
-
-// Whole is about the memory that the index of all that the outline knows of takes.
-func (o *Outline) Whole() int64 { return o.whole }
 
 // Documents returns the documents with their revisions; a nil outline has none. The map must not be changed.
 func (o *Outline) Documents() Documents {

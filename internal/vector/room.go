@@ -24,6 +24,8 @@ type Room struct {
 	owner int64
 	taken int64 // bytes
 	full  bool
+	// bounded is for an index of words that is made to be kept alone.
+	bounded bool
 }
 
 // KeepFiles has indexes that are too large for the memory lie in files of a folder. It is called before the cache is used.
@@ -37,8 +39,8 @@ func (c *Cache) Room(owner int64) *Room {
 	return &Room{cache: c, owner: owner}
 }
 
-// MostOnDisk is how many bytes the files of indexes have at most.
-func (c *Cache) MostOnDisk() int64 {
+// mostOnDisk is how many bytes the files of indexes have at most.
+func (c *Cache) mostOnDisk() int64 {
 	if c.folder == nil {
 		return 0
 	}
@@ -47,6 +49,22 @@ func (c *Cache) MostOnDisk() int64 {
 
 // passed tells whether an index takes so much memory that it goes to files.
 func (r *Room) passed(memory int64) bool { return r != nil && memory > r.cache.budget/memoryShare }
+
+// Bound has an index of words not be made where it takes more memory than all may, as the files have no room: the error is ErrNoRoom.
+func (r *Room) Bound() {
+	if r != nil {
+		r.bounded = true
+	}
+}
+
+// exceeded tells whether an index takes more memory than its room has.
+func (r *Room) exceeded(memory int64) bool { return r != nil && r.bounded && memory > r.cache.budget }
+
+// Holds tells whether there may be room for the index of all that an outline knows of.
+func (c *Cache) Holds(o *Outline) bool {
+	data := o.whole - o.bytes
+	return o.whole <= c.budget || data <= c.mostOnDisk() && o.bytes+min(data, c.budget/memoryShare) <= c.budget
+}
 
 // take keeps bytes in a file. It gives nil where they are few, or where there is no room: they stay in memory then.
 func (r *Room) take(b []byte) *mapped.Region {

@@ -179,6 +179,22 @@ func TestDiskIsFullOfIndexes(t *testing.T) {
 	}
 }
 
+// TestHolds: it is known of an outline whether there can be room for its index, in memory alone or with files.
+func TestHolds(t *testing.T) {
+	o := &Outline{bytes: 100, whole: 1100} // 1000 of postings
+	for _, c := range []struct {
+		memory, disk int64
+		want         bool
+	}{{1100, 0, true}, {1099, 0, false}, {1099, 999, false}, {1099, 1000, true}, {134, 1000, true}, {131, 1000, false}, {99, 1 << 20, false}} {
+		if got := withFiles(t, c.memory, c.disk).Holds(o); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	if NewCache(1099, time.Minute).Holds(o) || !NewCache(1100, time.Minute).Holds(o) {
+		t.Error("without files")
+	}
+}
+
 // TestMoreThanAllFiles: what no folder has room for drops nothing.
 func TestMoreThanAllFiles(t *testing.T) {
 	const size = 1 << 20

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"errors"
 	"maps"
 	"math"
 	"runtime"
@@ -25,8 +26,8 @@ type SparseBuilder struct {
 	documents Documents
 	fresh     sparseBuffer
 	room      *Room
-	// memory is that of the groups of buckets.
-	memory int64
+	// memory is that of the groups of buckets, and all that of whole segments.
+	memory, all int64
 }
 
 // NewSparseBuilder begins with the content of an index of the same model; nil for none.
@@ -36,7 +37,7 @@ func NewSparseBuilder(model *lexical.Model, from *Sparse) *SparseBuilder {
 		b.parts = append(b.parts, from.segments...)
 		b.documents = maps.Clone(from.documents)
 		for _, p := range b.parts {
-			b.memory += p.dataBytes()
+			b.memory, b.all = b.memory+p.dataBytes(), b.all+p.bytes()
 		}
 	}
 	return b
@@ -45,6 +46,9 @@ func NewSparseBuilder(model *lexical.Model, from *Sparse) *SparseBuilder {
 // SpillTo has what is too much for the memory lie in files.
 func (b *SparseBuilder) SpillTo(room *Room) { b.room = room }
 
+// ErrNoRoom is the error for an index that memory and files together have no room for.
+var ErrNoRoom = errors.New("vector: no room for the index")
+
 // hold takes in a segment that is complete.
 func (b *SparseBuilder) hold(s *sparseSegment) sparsePart {
 	if b.room.passed(b.memory + s.dataBytes()) {
@@ -52,7 +56,7 @@ func (b *SparseBuilder) hold(s *sparseSegment) sparsePart {
 			s.region, s.data = region, region.Bytes()
 		}
 	}
-	b.memory += s.dataBytes()
+	b.memory, b.all = b.memory+s.dataBytes(), b.all+s.bytes()
 	return sparsePart{sparseSegment: s}
 }
 
@@ -86,8 +90,11 @@ func (b *SparseBuilder) Add(row SparseRow) {
 }
 
 // AddBlock takes in a block of a document that a SparsePacker made. chunks are the ids of the chunks at all positions
-// that it covers. The block is not to change any more: where it is large, the index keeps it. The error is ErrBlock, or ErrModel for a block of another model, and the block is left out.
+// that it covers. The block is not to change any more: where it is large, the index keeps it. The error is ErrBlock, or ErrModel for a block of another model, and the block is left out; ErrNoRoom is that of a room which is bounded.
 func (b *SparseBuilder) AddBlock(document, revision int64, chunks []int64, block []byte) error {
+	if b.room.exceeded(b.all) {
+		return ErrNoRoom
+	}
 	s, err := readSparse(b.model, block, document, chunks)
 	if err != nil {
 		return err
