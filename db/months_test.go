@@ -337,10 +337,9 @@ func TestMonthsAreInterrupted(t *testing.T) {
 	}
 }
 
-// TestLinesAreTakenAway: where ids come near to a line that somebody has left, the upkeep takes it away before it is in anybody's way; one who draws it draws it anew.
-func TestLinesAreTakenAway(t *testing.T) {
-	t.Parallel()
-	m := newMonthly(t)
+// leaveLine changes a log over and is interrupted behind the line that it has drawn; so is who tries it again.
+func (m *monthly) leaveLine(l *Log) {
+	m.t.Helper()
 	left := errors.New("left")
 	m.At = func(step string) error {
 		if strings.Contains(step, "is read") {
@@ -348,9 +347,16 @@ func TestLinesAreTakenAway(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := m.Partition(t.Context(), AuditLog); !errors.Is(err, left) {
-		t.Fatal(err)
+	if _, err := m.Partition(m.t.Context(), l); !errors.Is(err, left) {
+		m.t.Fatal(err)
 	}
+}
+
+// TestLinesAreTakenAway: where ids come near to a line that somebody has left, the upkeep takes it away before it is in anybody's way; one who draws it draws it anew.
+func TestLinesAreTakenAway(t *testing.T) {
+	t.Parallel()
+	m := newMonthly(t)
+	m.leaveLine(AuditLog)
 	m.write(0)
 	m.later(0)
 	if line, err := lineOf(t.Context(), m.pool, "audit_events"); err != nil || line == nil {
@@ -386,16 +392,7 @@ func TestLinesGoWithAnEnd(t *testing.T) {
 	for range 25 { // there is room for 20 in front of the one without end
 		m.write(0)
 	}
-	left := errors.New("left")
-	m.At = func(step string) error {
-		if strings.Contains(step, "is read") {
-			return left
-		}
-		return nil
-	}
-	if _, err := m.Partition(t.Context(), AuditLog); !errors.Is(err, left) {
-		t.Fatal(err)
-	}
+	m.leaveLine(AuditLog)
 	m.later(0)
 	if n := m.number(`SELECT count(*) FROM pg_constraint WHERE conname = 'month_line'`); n != 0 {
 		t.Errorf("%d lines are left", n)
