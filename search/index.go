@@ -32,7 +32,6 @@ func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key 
 		}
 		defer e.loads.Leave(branch)
 		before, _ := from.Index.(T) // nil where the cache has none
-		defer faultsPanic()()
 		made, version, err := load(ctx, before, from.Version, e.vectors.Room(branch))
 		if err == nil {
 			e.giveBack(made.Bytes())
@@ -49,12 +48,6 @@ func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key 
 		return none, fmt.Errorf("load the index of context %d: %w", row.ID, err)
 	}
 	return x.(T), nil
-}
-
-// faultsPanic has a disk that fails under the file of an index end a search rather than the process, until what it gives is called.
-func faultsPanic() func() {
-	before := debug.SetPanicOnFault(true)
-	return func() { debug.SetPanicOnFault(before) }
 }
 
 // What loading an index of so many bytes leaves over is worth to be given back, and when: by then the search that

@@ -12,8 +12,8 @@ import (
 
 	"canopy/db"
 	"canopy/internal/devstack/devtest"
-	"canopy/internal/mapped/mappedtest"
 	"canopy/internal/models/lexical"
+	"canopy/internal/spill/spilltest"
 	"canopy/internal/vector"
 )
 
@@ -46,7 +46,7 @@ func TestLargeContextsAreSearchedAtOnce(t *testing.T) {
 // documents have changed.
 func TestLargerThanMemory(t *testing.T) {
 	c := newLongContext(t)
-	folder, _ := mappedtest.Folder(t, 1<<30)
+	folder, _ := spilltest.Folder(t, 1<<30)
 	const budget = 1 << 20
 	e := c.engine(budget, 1)
 	e.vectors.KeepFiles(folder)
@@ -71,7 +71,7 @@ func TestLargerThanMemory(t *testing.T) {
 // memory of all of it; nobody has to know of it, and who can't do without has it nevertheless.
 func TestLargerThanMemoryOnAFullDisk(t *testing.T) {
 	c := newLongContext(t)
-	folder, _ := mappedtest.Folder(t, 1<<30)
+	folder, _ := spilltest.Folder(t, 1<<30)
 	folder.Spare = func(disk uint64) uint64 { return disk }
 	e := c.engine(1<<20, 1)
 	e.vectors.KeepFiles(folder)

@@ -213,7 +213,6 @@ func scan[T any](ctx context.Context, e *Engine, do func() (T, error)) (out T, e
 		}
 		defer e.scans.Leave(branch)
 	}
-	defer faultsPanic()()
 	return do()
 }
 

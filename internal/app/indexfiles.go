@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"canopy/internal/config"
-	"canopy/internal/mapped"
+	"canopy/internal/spill"
 	"canopy/internal/vector"
 )
 
@@ -18,7 +18,7 @@ func keepFiles(indexes *vector.Cache, c *config.Config) error {
 		return nil
 	}
 	if c.VectorDir != "" {
-		folder, err := mapped.Open(c.VectorDir, c.VectorDisk)
+		folder, err := spill.Open(c.VectorDir, c.VectorDisk)
 		if err != nil {
 			return fmt.Errorf("CANOPY_VECTOR_DIR: %w", err)
 		}
@@ -39,10 +39,10 @@ func keepFiles(indexes *vector.Cache, c *config.Config) error {
 func usualFolders() []string { return []string{"/var/tmp", os.TempDir()} }
 
 // firstFolder opens the first of some folders that can be used.
-func firstFolder(paths []string, most int64) (*mapped.Folder, error) {
+func firstFolder(paths []string, most int64) (*spill.Folder, error) {
 	var all []error
 	for _, path := range paths {
-		folder, err := mapped.Open(path, most)
+		folder, err := spill.Open(path, most)
 		if err == nil {
 			return folder, nil
 		}

@@ -91,10 +91,10 @@ func (all among) live() (n int) {
 }
 
 // frequency is how many of their vectors have a bucket.
-func (all among) frequency(bucket uint32) (n int) {
+func (all among) frequency(bucket uint32, buffer *[]byte) (n int) {
 	for _, x := range all {
 		for i := range x.segments {
-			n += x.segments[i].liveCount(x.segments[i].lookup(bucket))
+			n += x.segments[i].liveCount(x.segments[i].lookup(bucket, buffer))
 		}
 	}
 	return n
@@ -105,8 +105,10 @@ func (all among) ask(query lexical.Vector) Asked {
 	model, live := all[0].model, all.live()
 	a := Asked{components: make([]component, 0, len(query)), weights: newWeights(len(query))}
 	squares := 0.0
+	with := scratches.Get().(*scratch)
+	defer scratches.Put(with)
 	for _, q := range query {
-		df := all.frequency(q.Bucket)
+		df := all.frequency(q.Bucket, &with.group)
 		factor := model.Factor(q.Bucket)
 		weight := q.Weight() * factor * lexical.IDF(live, df)
 		squares += float64(weight) * float64(weight)
@@ -132,10 +134,10 @@ func (a *Asked) All(f Filter) []Hit {
 
 func (a *Asked) search(f Filter) *top {
 	best := newTop(f.Top, a.x.live)
-	scores := scoresOf.Get().(*[segmentRows]float32)
-	defer scoresOf.Put(scores)
+	with := scratches.Get().(*scratch)
+	defer scratches.Put(with)
 	for i := range a.x.segments {
-		a.x.segments[i].search(a.components, a.norm, &f, best, scores)
+		a.x.segments[i].search(a.components, a.norm, &f, best, with)
 	}
 	return best
 }

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"canopy/internal/mapped"
 	"canopy/internal/share"
+	"canopy/internal/spill"
 )
 
 // Kind is the sort of an index.
@@ -76,8 +76,8 @@ type Cache struct {
 	budget  int64
 	timeout time.Duration
 	flights singleflight.Group
-	folder  *mapped.Folder // nil for none
-	giving  sync.Mutex     // held to make room in the folder
+	folder  *spill.Folder // nil for none
+	giving  sync.Mutex    // held to make room in the folder
 	// leastMoved is from how many bytes on something gets a file.
 	leastMoved int
 

@@ -7,6 +7,7 @@ type Compared struct {
 	// at is where the hits stand in an index; nil where all is known of them.
 	at     []denseAt
 	query  []float32
+	row    []float32 // as read from a file
 	filter Filter
 	all    cosines
 }
@@ -51,7 +52,7 @@ func (c *Compared) exact(i int) Hit {
 	}
 	h, at := &c.hits[i], &c.at[i]
 	if at.off > 0 {
-		h.Similarity, at.off = at.segment.cosine(c.query, at.row), 0
+		h.Similarity, at.off = at.segment.cosine(c.query, at.row, &c.row), 0
 	}
 	h.Rise = c.all.rise(h.Similarity)
 	return *h

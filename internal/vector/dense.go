@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"runtime"
+	"slices"
 
 	"github.com/viterin/vek/vek32"
 
-	"canopy/internal/mapped"
+	"canopy/internal/spill"
 )
 
 // ErrDimensions is the error for a vector whose number of dimensions is not the index's.
@@ -38,8 +38,8 @@ type densePart struct {
 type denseSegment struct {
 	places
 	values []float32
-	// region has the values where they are in a file, and codes stand for them; otherwise both are nil.
-	region *mapped.Region
+	// region has the values where they are in a file, values is nil, and codes stand for them; otherwise region and codes are nil.
+	region *spill.Region
 	codes  *denseCodes
 }
 
@@ -70,6 +70,7 @@ func (x *Dense) Search(query []float32, f Filter) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	var row []float32
 	best, all := newTop(f.Top, x.live), cosines{}
 	for i := range x.segments {
 		p := &x.segments[i]
@@ -78,7 +79,7 @@ func (x *Dense) Search(query []float32, f Filter) ([]Hit, error) {
 				continue
 			}
 			if at.off > 0 {
-				h.Similarity = p.cosine(q, at.row)
+				h.Similarity = p.cosine(q, at.row, &row)
 			}
 			if h.Similarity >= best.floor() && f.accepts(h.Similarity) {
 				best.push(h)
@@ -119,31 +120,34 @@ func (x *Dense) ask(query []float32) ([]float32, *coded, error) {
 // compare yields the chunks that the filter may accept.
 func (p *densePart) compare(query []float32, by *coded, f *Filter, all *cosines) iter.Seq2[Hit, denseAt] {
 	return func(yield func(Hit, denseAt) bool) {
+		codes := p.codes.reader()
 		for i := range p.chunks {
 			if p.gone.has(i) || !f.wants(p.documents[i]) {
 				continue
 			}
 			h, at := Hit{Chunk: p.chunks[i], Document: p.documents[i]}, denseAt{segment: p.denseSegment, row: i}
 			if p.codes != nil {
-				h.Similarity, at.off = p.codes.near(by, i)
+				h.Similarity, at.off = codes.near(by, i)
 			} else {
-				h.Similarity = p.cosine(query, i)
+				h.Similarity = p.cosine(query, i, nil)
 			}
 			all.add(h.Similarity)
 			if f.accepts(min(1, h.Similarity+at.off)) && !yield(h, at) {
 				return
 			}
 		}
-		runtime.KeepAlive(p.denseSegment)
 	}
 }
 
-// cosine compares a query with a vector.
-func (s *denseSegment) cosine(query []float32, row int) float32 {
+// cosine compares a query with a vector. One in a file is read into the buffer.
+func (s *denseSegment) cosine(query []float32, row int, buffer *[]float32) float32 {
 	n := len(query)
-	cosine := unsigned(vek32.Dot(query, s.values[row*n:(row+1)*n]))
-	runtime.KeepAlive(s)
-	return cosine
+	if s.region == nil {
+		return unsigned(vek32.Dot(query, s.values[row*n:(row+1)*n]))
+	}
+	*buffer = slices.Grow((*buffer)[:0], n)[:n]
+	s.region.Read(view(*buffer), int64(row)*int64(n)*4)
+	return unsigned(vek32.Dot(query, *buffer))
 }
 
 // unsigned is the similarity that a cosine is.

@@ -3,7 +3,6 @@ package vector
 import (
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 )
 
@@ -50,8 +49,8 @@ func (b *DenseBuilder) SpillTo(room *Room) { b.room = room }
 
 // hold takes in a segment that is complete.
 func (b *DenseBuilder) hold(s *denseSegment) densePart {
-	if region := b.room.take(view[byte](s.values)); region != nil {
-		s.codes, s.region, s.values = newDenseCodes(s.values, b.dimensions), region, view[float32](region.Bytes())
+	if region := b.room.take(view(s.values)); region != nil {
+		s.codes, s.region, s.values = newDenseCodes(s.values, b.dimensions), region, nil
 		if b.room.passed(b.memory + s.codes.bytes()) {
 			s.codes.move(b.room)
 		}
@@ -150,18 +149,17 @@ func (b *DenseBuilder) Build() *Dense {
 }
 
 func (p *densePart) bytes() int64 {
-	n := int64(len(p.chunks))*placeBytes + int64(len(p.gone))*8 + p.codes.bytes()
-	if p.region == nil {
-		n += int64(cap(p.values)) * 4
-	}
-	return n
+	return int64(len(p.chunks))*placeBytes + int64(len(p.gone))*8 + p.codes.bytes() + int64(cap(p.values))*4
 }
 
 func (p *densePart) onDisk() int64 {
 	if p.region == nil {
 		return 0
 	}
-	return int64(len(p.values))*4 + p.codes.onDisk()
+	if p.codes == nil {
+		return 0
+	}
+	return p.region.Len() + p.codes.region.Len()
 }
 
 // merge returns one segment for several, without what was removed; nil for an empty one.
@@ -179,11 +177,15 @@ func (b *DenseBuilder) merge(parts []densePart, rewrite bool) *densePart {
 	merged := &denseSegment{values: make([]float32, 0, live*b.dimensions)}
 	for i := range parts {
 		p := &parts[i]
+		values := p.values
+		if p.region != nil {
+			values = make([]float32, p.region.Len()/4)
+			p.region.Read(view(values), 0)
+		}
 		for j := range p.gone.live(len(p.chunks)) {
 			merged.places.add(p.chunks[j], p.documents[j])
-			merged.values = append(merged.values, p.values[j*b.dimensions:(j+1)*b.dimensions]...)
+			merged.values = append(merged.values, values[j*b.dimensions:(j+1)*b.dimensions]...)
 		}
-		runtime.KeepAlive(p.denseSegment)
 	}
 	part := b.hold(merged)
 	return &part

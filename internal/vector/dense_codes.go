@@ -2,8 +2,9 @@ package vector
 
 import (
 	"math"
+	"slices"
 
-	"canopy/internal/mapped"
+	"canopy/internal/spill"
 	"canopy/internal/vector/dot"
 )
 
@@ -15,8 +16,8 @@ type denseCodes struct {
 	values []int8
 	scales []float32
 	slacks []float32 // the length of what is left out
-	// region has the values where they are in a file, otherwise it is nil.
-	region *mapped.Region
+	// region has the values where they are in a file, and values is nil; otherwise it is nil.
+	region *spill.Region
 }
 
 // mostCode is the greatest number of a code.
@@ -61,20 +62,13 @@ func (c *denseCodes) bytes() int64 {
 	if c == nil {
 		return 0
 	}
-	return int64(len(c.scales)+len(c.slacks))*4 + int64(len(c.values)) - c.onDisk()
-}
-
-func (c *denseCodes) onDisk() int64 {
-	if c.region == nil {
-		return 0
-	}
-	return int64(len(c.values))
+	return int64(len(c.scales)+len(c.slacks))*4 + int64(len(c.values))
 }
 
 // move has the values lie in a file, where there is room.
 func (c *denseCodes) move(room *Room) {
-	if region := room.take(view[byte](c.values)); region != nil {
-		c.region, c.values = region, view[int8](region.Bytes())
+	if region := room.take(view(c.values)); region != nil {
+		c.region, c.values = region, nil
 	}
 }
 
@@ -94,9 +88,35 @@ func newCoded(query []float32) *coded {
 	return q
 }
 
+// codesReader reads the codes of vectors in their order. Of those in a file it has some at a time.
+type codesReader struct {
+	*denseCodes
+	some  []int8
+	first int // the vector whose code begins some
+}
+
+// readCodes is how many bytes of codes are read at a time.
+const readCodes = 256 << 10
+
+func (c *denseCodes) reader() *codesReader { return &codesReader{denseCodes: c} }
+
+// code gives that of a vector.
+func (r *codesReader) code(i int) []int8 {
+	if r.region == nil {
+		return r.values[i*r.stride : (i+1)*r.stride]
+	}
+	if at := (i - r.first) * r.stride; at < len(r.some) {
+		return r.some[at : at+r.stride]
+	}
+	n := min(max(1, readCodes/r.stride), len(r.scales)-i) * r.stride
+	r.some, r.first = slices.Grow(r.some[:0], n)[:n], i
+	r.region.Read(view(r.some), int64(i)*int64(r.stride))
+	return r.some[:r.stride]
+}
+
 // near tells about how similar a vector is to the query, and by how much that is off at most, which is never 0.
-func (c *denseCodes) near(q *coded, i int) (similarity, off float32) {
-	product := dot.Product(q.values, c.values[i*c.stride:(i+1)*c.stride])
+func (c *codesReader) near(q *coded, i int) (similarity, off float32) {
+	product := dot.Product(q.values, c.code(i))
 	slack := c.slacks[i]
 	return unsigned(float32(product) * (q.scale * c.scales[i])), slack + q.slack*(1+slack) + q.error
 }

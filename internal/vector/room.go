@@ -6,7 +6,7 @@ import (
 	"time"
 	"unsafe"
 
-	"canopy/internal/mapped"
+	"canopy/internal/spill"
 )
 
 // An index of which much would have to be in memory has what a search reads little of in files: the postings of all words but the few that are
@@ -29,7 +29,7 @@ type Room struct {
 }
 
 // KeepFiles has indexes that are too large for the memory lie in files of a folder. It is called before the cache is used.
-func (c *Cache) KeepFiles(folder *mapped.Folder) { c.folder, c.leastMoved = folder, leastMoved }
+func (c *Cache) KeepFiles(folder *spill.Folder) { c.folder, c.leastMoved = folder, leastMoved }
 
 // Room gives that of an owner; nil where the cache has no folder, or keeps nothing. It is for one builder.
 func (c *Cache) Room(owner int64) *Room {
@@ -67,12 +67,12 @@ func (c *Cache) Holds(o *Outline) bool {
 }
 
 // take keeps bytes in a file. It gives nil where they are few, or where there is no room: they stay in memory then.
-func (r *Room) take(b []byte) *mapped.Region {
+func (r *Room) take(b []byte) *spill.Region {
 	if r == nil || r.full || len(b) < r.cache.leastMoved {
 		return nil
 	}
 	region, err := r.cache.folder.Put(b)
-	if errors.Is(err, mapped.ErrFull) {
+	if errors.Is(err, spill.ErrFull) {
 		region, err = r.cache.putInstead(b, r.owner, r.taken)
 	}
 	if err != nil {
@@ -83,12 +83,10 @@ func (r *Room) take(b []byte) *mapped.Region {
 	return region
 }
 
-// view gives numbers as others of the same memory: files have them as this machine has them. Files are mapped at pages, so that any number
-// is where it may be.
-func view[To, From byte | int8 | float32](from []From) []To {
-	var f From
-	var t To
-	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(from))), len(from)*int(unsafe.Sizeof(f))/int(unsafe.Sizeof(t))) //nolint:gosec // within the memory of from
+// view gives numbers as the bytes that they are in memory: files have them as this machine has them.
+func view[T int8 | float32](of []T) []byte {
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(of))), len(of)*int(unsafe.Sizeof(one))) //nolint:gosec // within the memory of what it views
 }
 
 // goneWithin is how long it may take until files of which nobody has the index any more are gone.
@@ -96,17 +94,17 @@ const goneWithin = 200 * time.Millisecond
 
 // putInstead keeps bytes of an owner's in a file after it has dropped indexes with files, so that there is room for these, beside those that the owner
 // has taken for the index that is being made, and for some more.
-func (c *Cache) putInstead(b []byte, owner, taken int64) (*mapped.Region, error) {
+func (c *Cache) putInstead(b []byte, owner, taken int64) (*spill.Region, error) {
 	c.giving.Lock()
 	defer c.giving.Unlock()
 	size, most := int64(len(b)), c.folder.Most()
 	region, err := c.folder.Put(b) // others have given meanwhile
-	if !errors.Is(err, mapped.ErrFull) || size > most || !c.dropFiles(owner, taken, max(size, most/8)) {
+	if !errors.Is(err, spill.ErrFull) || size > most || !c.dropFiles(owner, taken, max(size, most/8)) {
 		return region, err
 	}
 	runtime.GC() // tells which files nobody reads any more
 	for end := time.Now().Add(goneWithin); ; time.Sleep(time.Millisecond) {
-		if region, err = c.folder.Put(b); !errors.Is(err, mapped.ErrFull) || time.Now().After(end) {
+		if region, err = c.folder.Put(b); !errors.Is(err, spill.ErrFull) || time.Now().After(end) {
 			return region, err
 		}
 	}

@@ -11,15 +11,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"canopy/internal/mapped"
-	"canopy/internal/mapped/mappedtest"
 	"canopy/internal/models/lexical"
+	"canopy/internal/spill"
+	"canopy/internal/spill/spilltest"
 )
 
 // withFiles makes a cache that keeps so many bytes in memory and in files.
 func withFiles(t testing.TB, memory, disk int64) *Cache {
 	t.Helper()
-	folder, _ := mappedtest.Folder(t, disk)
+	folder, _ := spilltest.Folder(t, disk)
 	c := NewCache(memory, time.Minute)
 	c.KeepFiles(folder)
 	return c
@@ -105,15 +105,10 @@ func inFiles(c *Cache, owner, size int64) Loader {
 
 type filed struct {
 	block
-	region *mapped.Region
+	region *spill.Region
 }
 
-func (f *filed) OnDisk() int64 {
-	if f.region == nil {
-		return 0
-	}
-	return int64(len(f.region.Bytes()))
-}
+func (f *filed) OnDisk() int64 { return f.region.Len() }
 
 // TestWhoHasMostFilesGives: an owner who fills the folder makes room for others, and takes none of theirs.
 func TestWhoHasMostFilesGives(t *testing.T) {
@@ -274,7 +269,7 @@ func TestCodesBoundTheCosine(t *testing.T) {
 			return unit
 		}
 		query, v := draw(), draw()
-		near, off := newDenseCodes(v, n).near(newCoded(query), 0)
+		near, off := newDenseCodes(v, n).reader().near(newCoded(query), 0)
 		exact := 0.0
 		for i := range v {
 			exact += float64(v[i]) * float64(query[i])

@@ -1,7 +1,6 @@
 package vector
 
 import (
-	"runtime"
 	"sync"
 
 	"canopy/internal/models/lexical"
@@ -53,7 +52,6 @@ func (p *sparsePart) liveCount(of postings) int {
 		return of.n
 	}
 	list, _ := of.read(make([]uint32, 0, of.n))
-	runtime.KeepAlive(p.sparseSegment)
 	n := 0
 	for _, posting := range list {
 		if !p.gone.has(int(posting >> 16)) {
@@ -63,16 +61,20 @@ func (p *sparsePart) liveCount(of postings) int {
 	return n
 }
 
-// scoresOf keeps what searching one segment needs for the next.
-var scoresOf = sync.Pool{New: func() any { return new([segmentRows]float32) }}
+// scratch is what searching one segment needs, and the next.
+type scratch struct {
+	scores [segmentRows]float32
+	group  []byte
+}
 
-func (p *sparsePart) search(components []component, norm float32, f *Filter, best *top, of *[segmentRows]float32) {
-	scores := of[:len(p.chunks)]
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func (p *sparsePart) search(components []component, norm float32, f *Filter, best *top, with *scratch) {
+	scores := with.scores[:len(p.chunks)]
 	clear(scores)
 	for _, c := range components {
-		p.lookup(c.bucket).score(scores, c.weight)
+		p.lookup(c.bucket, &with.group).score(scores, c.weight)
 	}
-	runtime.KeepAlive(p.sparseSegment)
 	p.collect(scores, norm, f, best)
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
 
 	"canopy/internal/models/lexical"
@@ -53,7 +52,7 @@ var ErrNoRoom = errors.New("vector: no room for the index")
 func (b *SparseBuilder) hold(s *sparseSegment) sparsePart {
 	if b.room.passed(b.memory + s.dataBytes()) {
 		if region := b.room.take(s.data); region != nil {
-			s.region, s.data = region, region.Bytes()
+			s.region, s.data = region, nil
 		}
 	}
 	b.memory, b.all = b.memory+s.dataBytes(), b.all+s.bytes()
@@ -130,7 +129,7 @@ func (b *SparseBuilder) Build() *Sparse {
 		x.segments = append(x.segments, *part)
 		x.live += len(part.chunks) - part.goneCount
 		x.bytes += part.bytes()
-		x.onDisk += int64(len(part.data)) - part.dataBytes()
+		x.onDisk += part.region.Len()
 	}
 	var near []sparsePart
 	var sizes []size
@@ -285,9 +284,14 @@ func (b *sparseBuffer) addSegment(p *sparsePart) {
 		}
 		b.place(p.chunks[i], p.documents[i], p.norms[i])
 	}
+	all := p.data
+	if p.region != nil {
+		all = make([]byte, p.region.Len())
+		p.region.Read(all, 0)
+	}
 	for group := range len(p.starts) - 1 {
 		at := uint32(group) << p.shift
-		for data := p.data[p.starts[group]:p.starts[group+1]]; len(data) > 0; {
+		for data := all[p.starts[group]:p.starts[group+1]]; len(data) > 0; {
 			distance, of, rest := bucket(data)
 			at += distance
 			b.list, data = of.read(b.list[:0])
@@ -304,7 +308,6 @@ func (b *sparseBuffer) addSegment(p *sparsePart) {
 			}
 		}
 	}
-	runtime.KeepAlive(p.sparseSegment)
 }
 
 // segment makes a segment of what was collected, and empties the buffer.

@@ -2,9 +2,10 @@ package vector
 
 import (
 	"encoding/binary"
+	"slices"
 
-	"canopy/internal/mapped"
 	"canopy/internal/models/lexical"
+	"canopy/internal/spill"
 )
 
 // sparseSegment holds the postings of the vectors of up to segmentChunks chunks, in the form in which they are stored, too. Buckets
@@ -25,8 +26,8 @@ type sparseSegment struct {
 	shift  uint8
 	starts []uint32
 	data   []byte
-	// region has the data where they are in a file, otherwise it is nil.
-	region *mapped.Region
+	// region has the data where they are in a file, and data is nil; otherwise it is nil.
+	region *spill.Region
 	// some are the groups that there are where not all are in memory.
 	some map[uint32][]byte
 }
@@ -34,12 +35,18 @@ type sparseSegment struct {
 // size is the length of the groups together, in bytes.
 func (s *sparseSegment) size() int { return int(s.starts[len(s.starts)-1]) }
 
-// group gives the buckets of a group.
-func (s *sparseSegment) group(n uint32) []byte {
+// group gives the buckets of a group. They may lie in the buffer, until it is used again.
+func (s *sparseSegment) group(n uint32, buffer *[]byte) []byte {
 	if s.some != nil {
 		return s.some[n]
 	}
-	return s.data[s.starts[n]:s.starts[n+1]]
+	from, end := s.starts[n], s.starts[n+1]
+	if s.region == nil {
+		return s.data[from:end]
+	}
+	*buffer = slices.Grow((*buffer)[:0], int(end-from))[:end-from]
+	s.region.Read(*buffer, int64(from))
+	return *buffer
 }
 
 // segmentRows is how many vectors a segment has at most.
@@ -73,12 +80,7 @@ func (s *sparseSegment) bytes() int64 {
 }
 
 // dataBytes is the memory of the groups.
-func (s *sparseSegment) dataBytes() int64 {
-	if s.region != nil {
-		return 0
-	}
-	return int64(len(s.data))
-}
+func (s *sparseSegment) dataBytes() int64 { return int64(len(s.data)) }
 
 // postings are those of one bucket, encoded.
 type postings struct {
@@ -110,11 +112,11 @@ func bucket(b []byte) (distance uint32, p postings, rest []byte) {
 	return uint32(head >> lowBits), postings{int(n), b[:size]}, b[size:]
 }
 
-// lookup returns the postings of a bucket.
-func (s *sparseSegment) lookup(wanted uint32) postings {
+// lookup returns the postings of a bucket. They may lie in the buffer, until it is used again.
+func (s *sparseSegment) lookup(wanted uint32, buffer *[]byte) postings {
 	group := wanted >> s.shift
 	at := group << s.shift
-	for b := s.group(group); len(b) > 0; {
+	for b := s.group(group, buffer); len(b) > 0; {
 		distance, p, rest := bucket(b)
 		switch at += distance; {
 		case at == wanted:

@@ -1,18 +1,20 @@
 package vector
 
 import (
-	"runtime/debug"
 	"testing"
-
-	"golang.org/x/sys/unix"
+	"time"
 
 	"canopy/internal/models/lexical"
+	"canopy/internal/spill/spilltest"
 )
 
-// TestFaultsPanic: a file that can't be read ends who reads it, and not the process, whatever reads: the sums are made in assembly.
-func TestFaultsPanic(t *testing.T) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	room := filesOnly(t)
+// TestFailingDisk: a file that can't be read ends who reads it, whatever reads.
+func TestFailingDisk(t *testing.T) {
+	folder, path := spilltest.Folder(t, 1<<30)
+	c := NewCache(1, time.Minute)
+	c.KeepFiles(folder)
+	c.leastMoved = 1
+	room := c.Room(1)
 	vectors := randomVectors(100, 64)
 	b, _ := NewDenseBuilder(64, nil)
 	b.SpillTo(room)
@@ -25,20 +27,15 @@ func TestFaultsPanic(t *testing.T) {
 	sparse := buildSparse(lexical.Two, rows, room)
 	find := map[string]func(){
 		"codes":    func() { _, _ = dense.Search(vectors[0], Filter{Top: 10}) },
-		"vectors":  func() { dense.segments[0].cosine(vectors[0], 50) },
+		"vectors":  func() { dense.segments[0].cosine(vectors[0], 50, new([]float32)) },
 		"postings": func() { sparse.Search(rows[0].Vector, Filter{Top: 10}) },
 	}
 	for _, find := range find {
 		find()
 	}
-	for _, bytes := range [][]byte{dense.segments[0].region.Bytes(), dense.segments[0].codes.region.Bytes(), sparse.segments[0].region.Bytes()} {
-		if err := unix.Mprotect(bytes, unix.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
-	}
+	spilltest.Break(t, path)
 	for name, find := range find {
 		t.Run(name, func(t *testing.T) {
-			defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // of this goroutine
 			defer func() {
 				if recover() == nil {
 					t.Error("nothing failed")
