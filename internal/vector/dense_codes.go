@@ -115,8 +115,8 @@ func (r *codesReader) code(i int) []int8 {
 }
 
 // near tells about how similar a vector is to the query, and by how much that is off at most, which is never 0.
-func (c *codesReader) near(q *coded, i int) (similarity, off float32) {
-	product := dot.Product(q.values, c.code(i))
-	slack := c.slacks[i]
-	return unsigned(float32(product) * (q.scale * c.scales[i])), slack + q.slack*(1+slack) + q.error
+func (r *codesReader) near(q *coded, i int) (similarity, off float32) {
+	product := dot.Product(q.values, r.code(i))
+	slack := r.slacks[i]
+	return unsigned(float32(product) * (q.scale * r.scales[i])), slack + q.slack*(1+slack) + q.error
 }
