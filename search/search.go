@@ -276,7 +276,7 @@ func (e *Engine) spend(ctx context.Context, row *db.Context, prompt string) erro
 // rankBoth ranks by the context's model and by shared words together.
 func (e *Engine) rankBoth(ctx context.Context, row *db.Context, p *sought, f vector.Filter) ([]vector.Hit, *judge, error) {
 	return e.rankSum(ctx, row, p, f, func(dense *vector.Compared, words []vector.Hit) []vector.Hit {
-		return vector.Fuse(f, func(int64) float32 { return float32(row.DenseWeight) }, dense, words)
+		return vector.Fuse(f, float32(row.DenseWeight), dense, words)
 	})
 }
 

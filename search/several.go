@@ -168,13 +168,10 @@ func (s *several) model(i int) string {
 }
 
 // arms gives all that a context's model finds and all that words find. What the embedded models of both find counts as the latter.
-func (s *several) arms(ctx context.Context, i int) (dense, words []vector.Hit, err error) {
+func (s *several) arms(ctx context.Context, i int) (dense *vector.Compared, words []vector.Hit, err error) {
 	row, f := s.rows[i], s.filters[i]
 	if row.EmbeddingModel != static.Name {
-		var compared *vector.Compared
-		if compared, words, s.judges[i], err = s.both(ctx, row, s.sought, f); err == nil {
-			dense, err = scan(ctx, s.Engine, func() ([]vector.Hit, error) { return compared.Hits(), nil })
-		}
+		dense, words, s.judges[i], err = s.both(ctx, row, s.sought, f)
 		return dense, words, err
 	}
 	f.MinScore, f.Top = 0, math.MaxInt
@@ -184,7 +181,8 @@ func (s *several) arms(ctx context.Context, i int) (dense, words []vector.Hit, e
 
 // together fuses what all contexts have, so that the best chunk of a context in which little fits is not as good as the best of all.
 func (s *several) together(ctx context.Context) ([]vector.Hit, error) {
-	var dense, words []vector.Hit
+	var dense []*vector.Compared
+	var words []vector.Hit
 	for i, row := range s.rows {
 		if err := s.need(row.EmbeddingModel); err != nil {
 			return nil, err
@@ -193,22 +191,19 @@ func (s *several) together(ctx context.Context) ([]vector.Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, list := range [][]vector.Hit{d, w} {
-			for _, h := range list {
-				s.place[h.Chunk] = i
-			}
+		for chunk := range d.Chunks() {
+			s.place[chunk] = i
 		}
-		dense, words = append(dense, d...), append(words, w...)
+		for _, h := range w {
+			s.place[h.Chunk] = i
+		}
+		dense, words = append(dense, d), append(words, w...)
 	}
 	all := s.filters[0]
-	all.Top, all.MinScore = len(s.place), 0
-	fits := func(h vector.Hit) bool { return h.Similarity >= s.filters[s.place[h.Chunk]].MinScore }
-	weight := func(chunk int64) float32 { return float32(s.rows[s.place[chunk]].DenseWeight) }
-	var hits []vector.Hit
-	for _, h := range vector.Fuse(all, weight, vector.Exactly(dense), words) {
-		if len(hits) < s.top && fits(h) {
-			hits = append(hits, h)
-		}
+	all.Top = s.top
+	of := func(chunk int64) (weight, least float32) {
+		i := s.place[chunk]
+		return float32(s.rows[i].DenseWeight), s.filters[i].MinScore
 	}
-	return hits, nil
+	return scan(ctx, s.Engine, func() ([]vector.Hit, error) { return vector.FuseAmong(all, of, vector.Together(dense), words), nil })
 }

@@ -267,7 +267,7 @@ func (c *chunks) search(t *testing.T, q question, w way) (list []sample) {
 		}
 	case Hybrid:
 		if compared, err = c.dense.All(q.vector, f); err == nil {
-			hits = vector.Fuse(f, func(int64) float32 { return 0.5 }, compared, asked.All(f))
+			hits = vector.Fuse(f, 0.5, compared, asked.All(f))
 		}
 	}
 	if err != nil {

@@ -152,7 +152,7 @@ func TestRiseIsOfHits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fused := Fuse(f, constant(0.5), all, []Hit{{Chunk: 9, Document: 1, Similarity: 0.1}})
+	fused := Fuse(f, 0.5, all, []Hit{{Chunk: 9, Document: 1, Similarity: 0.1}})
 	for _, h := range fused {
 		if want := map[int64]float32{0: hits[0].Rise, 1: hits[1].Rise, 2: hits[2].Rise}[h.Chunk]; h.Rise != want {
 			t.Errorf("chunk %d: %v, want %v", h.Chunk, h.Rise, want)

@@ -1,5 +1,7 @@
 package vector
 
+import "iter"
+
 // Compared are chunks with the cosines of their dense vectors with a query. Of some it is known between which bounds these are: the vectors
 // of those alone that may be among the best are read. They are for one goroutine; nil has none.
 type Compared struct {
@@ -12,11 +14,44 @@ type Compared struct {
 	all    cosines
 }
 
-// denseAt is where the vector of a hit is, and by how much the hit's similarity is off at most.
+// denseAt is where the vector of a hit is, and by how much the hit's similarity is off at most. Of a hit of which all is known it is the zero value.
 type denseAt struct {
+	of      *Compared // whose query and cosines these are
 	segment *denseSegment
 	row     int
 	off     float32
+}
+
+// Together gives what several have in one. None of these is to be used any more.
+func Together(list []*Compared) *Compared {
+	all, n := &Compared{}, 0
+	for _, c := range list {
+		n += c.len()
+	}
+	all.hits, all.at = make([]Hit, 0, n), make([]denseAt, 0, n)
+	for _, c := range list {
+		switch {
+		case c == nil:
+			continue
+		case c.at == nil:
+			all.at = append(all.at, make([]denseAt, len(c.hits))...)
+		default:
+			all.at = append(all.at, c.at...)
+		}
+		all.hits = append(all.hits, c.hits...)
+	}
+	return all
+}
+
+// Chunks gives the ids of all.
+func (c *Compared) Chunks() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for i := range c.len() {
+			if !yield(c.hits[i].Chunk) {
+				return
+			}
+		}
+	}
 }
 
 // Exactly gives chunks whose cosines are known.
@@ -47,14 +82,14 @@ func (c *Compared) least(i int) float32 {
 
 // exact gives a hit as it is.
 func (c *Compared) exact(i int) Hit {
-	if c.at == nil {
+	if c.at == nil || c.at[i].of == nil {
 		return c.hits[i]
 	}
 	h, at := &c.hits[i], &c.at[i]
 	if at.off > 0 {
-		h.Similarity, at.off = at.segment.cosine(c.query, at.row, &c.row), 0
+		h.Similarity, at.off = at.segment.cosine(at.of.query, at.row, &c.row), 0
 	}
-	h.Rise = c.all.rise(h.Similarity)
+	h.Rise = at.of.all.rise(h.Similarity)
 	return *h
 }
 

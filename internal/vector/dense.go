@@ -102,6 +102,7 @@ func (x *Dense) All(query []float32, f Filter) (*Compared, error) {
 	for i := range x.segments {
 		p := &x.segments[i]
 		for h, at := range p.compare(q, by, &f, &c.all) {
+			at.of = c
 			c.hits, c.at = append(c.hits, h), append(c.at, at)
 		}
 	}

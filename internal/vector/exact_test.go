@@ -69,7 +69,7 @@ func TestFilesChangeNothing(t *testing.T) {
 			},
 			"fused": func(x *Dense) ([]Hit, error) {
 				c, err := x.All(query, all)
-				return Fuse(f, constant(share), c, slices.Clone(words)), err
+				return Fuse(f, share, c, slices.Clone(words)), err
 			},
 			"blended": func(x *Dense) ([]Hit, error) {
 				c, err := x.All(query, all)
@@ -113,7 +113,7 @@ func TestGreatestOfCodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Fuse(Filter{Top: 2}, constant(1), all, nil)
+		return Fuse(Filter{Top: 2}, 1, all, nil)
 	}
 	got, want := fused(build(filesOnly(t))), fused(build(nil))
 	if !reflect.DeepEqual(withoutRise(got), withoutRise(want)) || want[0].Chunk != 1 {

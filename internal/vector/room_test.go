@@ -219,7 +219,7 @@ func TestFusedFromFiles(t *testing.T) {
 		return b.Build()
 	}
 	memory, files := build(nil), build(filesOnly(t))
-	weight := func(chunk int64) float32 { return float32(chunk%3) / 2 }
+	several := func(chunk int64) (weight, least float32) { return float32(chunk%3) / 2, float32(chunk%5) / 10 }
 	for n, query := range randomVectors(30, dimensions) {
 		var words []Hit
 		for i := n; i < chunks; i += 5 + n {
@@ -241,7 +241,8 @@ func TestFusedFromFiles(t *testing.T) {
 				return withoutRise(hits)
 			}
 			for name, rank := range map[string]func(*Compared, []Hit) []Hit{
-				"fused":   func(c *Compared, words []Hit) []Hit { return Fuse(f, weight, c, words) },
+				"fused":   func(c *Compared, words []Hit) []Hit { return Fuse(f, 0.4, c, words) },
+				"several": func(c *Compared, words []Hit) []Hit { return FuseAmong(f, several, c, words) },
 				"blended": func(c *Compared, words []Hit) []Hit { f := f; f.MinScore = 0.3; return Blend(f, 0.6, c, words) },
 			} {
 				read = 0
@@ -252,6 +253,57 @@ func TestFusedFromFiles(t *testing.T) {
 					t.Errorf("%s by %+v: %d of %d vectors were read", name, f, read, chunks)
 				}
 			}
+		}
+	}
+}
+
+// TestTogetherFromFiles: several indexes, of which one has its vectors in memory, one is of another model, and one knows all, are fused as if all was known of each.
+func TestTogetherFromFiles(t *testing.T) {
+	const chunks = 2000
+	build := func(first int64, dimensions int, room *Room) *Dense {
+		b, _ := NewDenseBuilder(dimensions, nil)
+		b.SpillTo(room)
+		for i, v := range randomVectors(chunks, dimensions) {
+			if err := b.Add(DenseRow{Chunk: first + int64(i), Document: first, Vector: v}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return b.Build()
+	}
+	indexes := []*Dense{build(0, 64, filesOnly(t)), build(chunks, 64, nil), build(2*chunks, 100, filesOnly(t))}
+	known := []Hit{{Chunk: 9 * chunks, Document: 9, Similarity: 0.5, Rise: 2}}
+	words := []Hit{{Chunk: 7, Document: 0, Similarity: 0.2}, {Chunk: 2*chunks + 7, Document: 2 * chunks, Similarity: 0.1}, {Chunk: 8 * chunks, Document: 8, Similarity: 0.15}}
+	of := func(chunk int64) (weight, least float32) {
+		return float32(3+chunk/chunks) / 12, float32(chunk/chunks) / 20
+	}
+	for n := range 20 {
+		queries := map[int][]float32{64: randomVectors(chunks+20, 64)[chunks+n], 100: randomVectors(chunks+20, 100)[chunks+n]}
+		var parts, whole []*Compared
+		for _, x := range indexes {
+			f := Filter{Top: 10}
+			part, err := x.All(queries[x.dimensions], f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, _ := x.All(queries[x.dimensions], f)
+			parts, whole = append(parts, part), append(whole, Exactly(all.Hits()))
+		}
+		parts, whole = append(parts, nil, Exactly(slices.Clone(known))), append(whole, Exactly(slices.Clone(known)))
+		together, read := Together(parts), 0
+		if n := len(slices.Collect(together.Chunks())); n != together.len() || n <= 2*chunks {
+			t.Errorf("%d chunks", n)
+		}
+		got := FuseAmong(Filter{Top: 10}, of, together, slices.Clone(words))
+		if want := FuseAmong(Filter{Top: 10}, of, Together(whole), slices.Clone(words)); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%v\nnot %v", got, want)
+		}
+		for _, at := range together.at {
+			if at.of != nil && at.segment.region != nil && at.off == 0 {
+				read++
+			}
+		}
+		if read > chunks/4 {
+			t.Errorf("%d vectors were read", read)
 		}
 	}
 }

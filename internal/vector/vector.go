@@ -166,25 +166,33 @@ func (t *top) sorted() []Hit {
 }
 
 // Fuse ranks the chunks of two searches, best first: a chunk's similarity is the sum of what both give
-// it, each divided by the greatest that the search gives to any chunk, the dense one weighted by the chunk's
-// weight (0..1) and the one by words by the rest. So both reach from 0 to 1 whatever a model's cosines are, and
+// it, each divided by the greatest that the search gives to any chunk, the dense one weighted by the weight (0..1)
+// and the one by words by the rest. So both reach from 0 to 1 whatever a model's cosines are, and
 // 0 is no likeness in either (Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid
 // Retrieval"). Both hold everything that is to be ranked, as All gives it; a chunk that is missing
 // in one counts as 0 there. Both are changed; dense may be nil.
-func Fuse(f Filter, weight func(chunk int64) float32, dense *Compared, words []Hit) []Hit {
-	scale(words, greatest(words), func(chunk int64) float32 { return 1 - weight(chunk) })
-	return join(f, dense, dense.greatest(), weight, words)
+func Fuse(f Filter, weight float32, dense *Compared, words []Hit) []Hit {
+	return FuseAmong(f, func(int64) (float32, float32) { return weight, f.MinScore }, dense, words)
+}
+
+// FuseAmong is Fuse where chunks have several weights, and several similarities that are enough in place of the filter's MinScore.
+func FuseAmong(f Filter, of func(chunk int64) (weight, least float32), dense *Compared, words []Hit) []Hit {
+	scale(words, greatest(words), func(chunk int64) float32 {
+		weight, _ := of(chunk)
+		return 1 - weight
+	})
+	return join(f, dense, dense.greatest(), of, words)
 }
 
 // Blend is Fuse with similarities as they are, and one weight: what it tells of a chunk is the cosine of vectors that have both, one behind the
 // other, and the same whatever else there is. Of words alone that weigh little, Fuse would make as much as of a good answer.
 func Blend(f Filter, weight float32, dense *Compared, words []Hit) []Hit {
 	scale(words, 1, func(int64) float32 { return 1 - weight })
-	return join(f, dense, 1, func(int64) float32 { return weight }, words)
+	return join(f, dense, 1, func(int64) (float32, float32) { return weight, f.MinScore }, words)
 }
 
 // join ranks by the sums of similarities, where the dense ones are weighed as scale does it.
-func join(f Filter, dense *Compared, greatest float32, weight func(chunk int64) float32, words []Hit) []Hit {
+func join(f Filter, dense *Compared, greatest float32, of func(chunk int64) (weight, least float32), words []Hit) []Hit {
 	ofWords := make(map[int64]Hit, len(words))
 	for _, h := range words {
 		ofWords[h.Chunk] = h
@@ -192,8 +200,10 @@ func join(f Filter, dense *Compared, greatest float32, weight func(chunk int64) 
 	best := newTop(f.Top, dense.len()+len(words))
 	for i := range dense.len() {
 		chunk := dense.hits[i].Chunk
-		word, share := ofWords[chunk].Similarity, weight(chunk)
+		word := ofWords[chunk].Similarity
 		delete(ofWords, chunk)
+		var share float32
+		share, f.MinScore = of(chunk)
 		sum := func(similarity float32) float32 { return min(1, scaled(similarity, greatest, share)+word) } // rounding can pass 1
 		if most := sum(dense.most(i)); most < best.floor() || !f.accepts(most) || !f.wants(dense.hits[i].Document) {
 			continue
@@ -204,7 +214,7 @@ func join(f Filter, dense *Compared, greatest float32, weight func(chunk int64) 
 		}
 	}
 	for _, h := range ofWords {
-		if f.accepts(h.Similarity) && f.wants(h.Document) {
+		if _, f.MinScore = of(h.Chunk); f.accepts(h.Similarity) && f.wants(h.Document) {
 			best.push(h)
 		}
 	}

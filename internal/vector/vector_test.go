@@ -72,8 +72,6 @@ func TestRewriteOfRemovedChunks(t *testing.T) {
 	}
 }
 
-func constant(weight float32) func(int64) float32 { return func(int64) float32 { return weight } }
-
 func TestFuse(t *testing.T) {
 	dense := []Hit{{Chunk: 1, Document: 10, Similarity: 0.8}, {Chunk: 2, Document: 10, Similarity: 0.4}, {Chunk: 3, Document: 20, Similarity: 0.2}, {Chunk: 5, Document: 30, Similarity: 0}}
 	words := []Hit{{Chunk: 3, Document: 20, Similarity: 0.1}, {Chunk: 1, Document: 10, Similarity: 0.05}, {Chunk: 4, Document: 20, Similarity: 0.02}}
@@ -90,19 +88,19 @@ func TestFuse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Fuse(tt.filter, constant(0.5), Exactly(slices.Clone(dense)), slices.Clone(words))
+			got := Fuse(tt.filter, 0.5, Exactly(slices.Clone(dense)), slices.Clone(words))
 			if !slices.EqualFunc(got, tt.want, sameHit) {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 		})
 	}
-	if got := Fuse(Filter{Top: 5}, constant(0.5), nil, nil); len(got) != 0 {
+	if got := Fuse(Filter{Top: 5}, 0.5, nil, nil); len(got) != 0 {
 		t.Errorf("nothing with nothing: %+v", got)
 	}
-	if got := Fuse(Filter{Top: 5}, constant(0.7), Exactly([]Hit{{Chunk: 9, Document: 1, Similarity: 0.3}, {Chunk: 8, Document: 1, Similarity: 0.3}}), nil); got[0].Chunk != 8 || got[0].Similarity != 0.7 {
+	if got := Fuse(Filter{Top: 5}, 0.7, Exactly([]Hit{{Chunk: 9, Document: 1, Similarity: 0.3}, {Chunk: 8, Document: 1, Similarity: 0.3}}), nil); got[0].Chunk != 8 || got[0].Similarity != 0.7 {
 		t.Errorf("a tie is not ordered by id, or the weight is not the dense one's: %+v", got)
 	}
-	if got := Fuse(Filter{Top: 5}, constant(0.7), Exactly([]Hit{{Chunk: 9, Document: 1, Similarity: 0.3}}), []Hit{{Chunk: 9, Document: 1, Similarity: 0.1}}); got[0].Similarity != 1 {
+	if got := Fuse(Filter{Top: 5}, 0.7, Exactly([]Hit{{Chunk: 9, Document: 1, Similarity: 0.3}}), []Hit{{Chunk: 9, Document: 1, Similarity: 0.1}}); got[0].Similarity != 1 {
 		t.Errorf("the best by both is %+v", got)
 	}
 }
