@@ -430,6 +430,7 @@ var examples = map[query]example{
 	qMovedID:           few("runs", 7),
 	qMovedRun:          few("6f1c2f0e-7d0b-4f9e-9a3e-0f1d2c3b4a59"),
 	qPutDefaultLimits:  few("{users,agents}", "{1,2}"),
+	qPutAddress:        whole("there are a few applications for each region", "https://api.example.com"),
 	qLimitsOf:          few(299),
 	qSetLimit:          few(299, "agents", 100),
 	qUnsetLimit:        few(299, "users"),

@@ -60,6 +60,9 @@ var (
 	qPutInstance = prepare(`
 		INSERT INTO app_instances (application_id, region_id, domain, available) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (application_id, region_id) DO NOTHING`)
+	qPutAddress = prepare(`
+		WITH applied AS (UPDATE applications SET auth_url = $1 WHERE auth_url <> $1)
+		UPDATE app_instances SET domain = $1 WHERE domain <> $1`)
 )
 
 // Regions lists every region.
@@ -131,5 +134,11 @@ func (s *Store) PutApplication(ctx context.Context, a Application) error {
 // PutInstance lets an application run in a region, if it does not yet.
 func (s *Store) PutInstance(ctx context.Context, applicationID, regionID int64, domain string, available bool) error {
 	_, err := s.exec(ctx, qPutInstance, applicationID, regionID, domain, available)
+	return err
+}
+
+// PutAddress has the applications be where the platform is reached now. What a region's cell serves is shown at the cell's address all the same.
+func (s *Store) PutAddress(ctx context.Context, url string) error {
+	_, err := s.exec(ctx, qPutAddress, url)
 	return err
 }

@@ -60,6 +60,11 @@ func (p *Platform) serve(ctx context.Context, l net.Listener, open bool) error {
 	if err != nil {
 		return err
 	}
+	if p.Store.Cell() == nil { // a cell has the home's
+		if err := p.Store.PutAddress(ctx, p.Resolver.Issuer()); err != nil {
+			return err
+		}
+	}
 	debug.FreeOSMemory() // wiring leaves as much behind as the process then needs
 	unmapProgram()
 	p.Log.InfoContext(ctx, "serving", "address", l.Addr().String(), "url", p.Config.PublicURL.String())
