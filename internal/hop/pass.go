@@ -19,7 +19,10 @@ func (c *Cells) Pass(w http.ResponseWriter, r *http.Request, to problem.Place, b
 		return 0
 	}
 	proxy := &httputil.ReverseProxy{
-		Rewrite:   func(p *httputil.ProxyRequest) { way.address(p.Out) },
+		Rewrite: func(p *httputil.ProxyRequest) {
+			way.address(p.Out)
+			bound(p.Out)
+		},
 		Transport: way, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // what matters of it is told by failed
 		ModifyResponse: func(res *http.Response) error {
 			status = res.StatusCode
@@ -37,6 +40,17 @@ func (c *Cells) Pass(w http.ResponseWriter, r *http.Request, to problem.Place, b
 	}
 	proxy.ServeHTTP(w, r)
 	return status
+}
+
+// bound has a request's body end with its length. net/http asks for more when all is sent, by when the other cell may have begun its answer: as that is handed on, what the client has sent is closed here,
+// and to find it closed would break the answer off.
+func bound(r *http.Request) {
+	if r.ContentLength > 0 {
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(r.Body, r.ContentLength), r.Body}
+	}
 }
 
 // own takes out of an answer what the cell that was asked says by itself.
