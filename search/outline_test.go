@@ -49,7 +49,7 @@ func TestLargerThanMemory(t *testing.T) {
 	folder, _ := spilltest.Folder(t, 1<<30)
 	const budget = 1 << 20
 	e := c.engine(budget, 1)
-	e.vectors.KeepFiles(folder)
+	e.vectors.KeepFiles(folder, func(err error) { t.Error(err) })
 	c.same(e)
 	for end := time.Now().Add(time.Minute); !e.vectors.Has(wordsKey(c.row)); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
@@ -74,7 +74,7 @@ func TestLargerThanMemoryOnAFullDisk(t *testing.T) {
 	folder, _ := spilltest.Folder(t, 1<<30)
 	folder.Spare = func(disk uint64) uint64 { return disk }
 	e := c.engine(1<<20, 1)
-	e.vectors.KeepFiles(folder)
+	e.vectors.KeepFiles(folder, func(error) {})
 	c.same(e)
 	tooLarge := func() bool {
 		e.behind.mu.Lock()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
+	"time"
 
 	"canopy/internal/config"
 	"canopy/internal/spill"
@@ -22,7 +24,7 @@ func keepFiles(indexes *vector.Cache, c *config.Config) error {
 		if err != nil {
 			return fmt.Errorf("CANOPY_VECTOR_DIR: %w", err)
 		}
-		indexes.KeepFiles(folder)
+		indexes.KeepFiles(folder, seldom(tellFull))
 		return nil
 	}
 	folder, err := firstFolder(usualFolders(), c.VectorDisk)
@@ -30,8 +32,27 @@ func keepFiles(indexes *vector.Cache, c *config.Config) error {
 		slog.Info("search indexes have no files on a local disk, see CANOPY_VECTOR_DIR", "reason", err)
 		return nil
 	}
-	indexes.KeepFiles(folder)
+	indexes.KeepFiles(folder, seldom(tellFull))
 	return nil
+}
+
+// tellFull tells that indexes go on without the disk.
+func tellFull(err error) {
+	slog.Warn("the disk of CANOPY_VECTOR_DIR does not take a search index: it is kept in memory, or read by parts from PostgreSQL", "error", err)
+}
+
+// fullEvery is how often it is told.
+const fullEvery = 5 * time.Minute
+
+// seldom lets one call of so many through.
+func seldom(tell func(error)) func(error) {
+	var last atomic.Int64
+	return func(err error) {
+		now, before := time.Now().UnixNano(), last.Load()
+		if (before == 0 || now-before > int64(fullEvery)) && last.CompareAndSwap(before, now) {
+			tell(err)
+		}
+	}
 }
 
 // usualFolders are where search indexes may have their files, the best first: /tmp is in memory on many systems, while containers have often

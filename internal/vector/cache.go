@@ -77,6 +77,7 @@ type Cache struct {
 	timeout time.Duration
 	flights singleflight.Group
 	folder  *spill.Folder // nil for none
+	tell    func(error)   // that the disk does not take something
 	giving  sync.Mutex    // held to make room in the folder
 	// leastMoved is from how many bytes on something gets a file.
 	leastMoved int

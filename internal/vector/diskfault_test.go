@@ -12,7 +12,7 @@ import (
 func TestFailingDisk(t *testing.T) {
 	folder, path := spilltest.Folder(t, 1<<30)
 	c := NewCache(1, time.Minute)
-	c.KeepFiles(folder)
+	c.KeepFiles(folder, func(err error) { t.Error(err) })
 	c.leastMoved = 1
 	room := c.Room(1)
 	vectors := randomVectors(100, 64)

@@ -28,8 +28,11 @@ type Room struct {
 	bounded bool
 }
 
-// KeepFiles has indexes that are too large for the memory lie in files of a folder. It is called before the cache is used.
-func (c *Cache) KeepFiles(folder *spill.Folder) { c.folder, c.leastMoved = folder, leastMoved }
+// KeepFiles has indexes that are too large for the memory lie in files of a folder. It is called before the cache is used. tell is told when the disk
+// does not take what the folder has room for.
+func (c *Cache) KeepFiles(folder *spill.Folder, tell func(error)) {
+	c.folder, c.leastMoved, c.tell = folder, leastMoved, tell
+}
 
 // Room gives that of an owner; nil where the cache has no folder, or keeps nothing. It is for one builder.
 func (c *Cache) Room(owner int64) *Room {
@@ -77,6 +80,9 @@ func (r *Room) take(b []byte) *spill.Region {
 	}
 	if err != nil {
 		r.full = true
+		if err != spill.ErrFull { //nolint:errorlint // which the disk's own wraps
+			r.cache.tell(err)
+		}
 		return nil
 	}
 	r.taken += int64(len(b))

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"errors"
 	"math"
 	"reflect"
 	"runtime"
@@ -21,7 +22,7 @@ func withFiles(t testing.TB, memory, disk int64) *Cache {
 	t.Helper()
 	folder, _ := spilltest.Folder(t, disk)
 	c := NewCache(memory, time.Minute)
-	c.KeepFiles(folder)
+	c.KeepFiles(folder, func(err error) { t.Error(err) })
 	return c
 }
 
@@ -93,6 +94,22 @@ func TestFullDisk(t *testing.T) {
 	want, _ := whole.Search(vectors[7], Filter{Top: 10})
 	if !reflect.DeepEqual(got, want) || x.OnDisk() > 3<<20 {
 		t.Errorf("%v, not %v; %d bytes in files", got, want, x.OnDisk())
+	}
+}
+
+// TestDiskTakesNothing: of a disk that takes less than the folder has room for is told, of a folder that is full not.
+func TestDiskTakesNothing(t *testing.T) {
+	folder, _ := spilltest.Folder(t, 1000)
+	c := NewCache(1000, time.Minute)
+	var told []error
+	c.KeepFiles(folder, func(err error) { told = append(told, err) })
+	c.leastMoved = 1
+	if c.Room(1).take(make([]byte, 1001)) != nil || len(told) > 0 {
+		t.Errorf("told of a full folder: %v", told)
+	}
+	folder.Spare = func(disk uint64) uint64 { return disk }
+	if room := c.Room(1); room.take(make([]byte, 500)) != nil || room.take(make([]byte, 500)) != nil || len(told) != 1 || !errors.Is(told[0], spill.ErrFull) {
+		t.Errorf("told of a full disk: %v", told)
 	}
 }
 
