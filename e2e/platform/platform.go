@@ -69,6 +69,9 @@ const limitPatience = 10 * time.Second
 // waits for its end.
 const Patience = time.Minute
 
+// AtOnce is how soon what an event ends has ended, on a busy machine, too: without the event a look every ten seconds would end it.
+const AtOnce = 5 * time.Second
+
 // settings are those of a platform at an address, without its servers.
 func settings(t testing.TB, at string) *config.Config {
 	t.Helper()
