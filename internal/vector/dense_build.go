@@ -156,9 +156,6 @@ func (p *densePart) onDisk() int64 {
 	if p.region == nil {
 		return 0
 	}
-	if p.codes == nil {
-		return 0
-	}
 	return p.region.Len() + p.codes.region.Len()
 }
 
