@@ -185,9 +185,10 @@ func TestDiskIsFullOfIndexes(t *testing.T) {
 			t.Errorf("the index %d has no file", id)
 		}
 	}
-	c.folder.Spare = func(disk uint64) uint64 { return disk }
-	if index, err := c.Get(t.Context(), key(8), 1, inFiles(c, 1, size)); err != nil || index.OnDisk() != 0 {
-		t.Errorf("%v, %d bytes in files", err, index.OnDisk())
+	told := 0
+	c.tell, c.folder.Spare = func(error) { told++ }, func(disk uint64) uint64 { return disk }
+	if index, err := c.Get(t.Context(), key(8), 1, inFiles(c, 1, size)); err != nil || index.OnDisk() != 0 || told != 1 {
+		t.Errorf("%v, %d bytes in files, told %d times", err, index.OnDisk(), told)
 	}
 }
 
