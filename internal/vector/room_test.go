@@ -108,7 +108,13 @@ func TestDiskTakesNothing(t *testing.T) {
 		t.Errorf("told of a full folder: %v", told)
 	}
 	folder.Spare = func(disk uint64) uint64 { return disk }
-	if room := c.Room(1); room.take(make([]byte, 500)) != nil || room.take(make([]byte, 500)) != nil || len(told) != 1 || !errors.Is(told[0], spill.ErrFull) {
+	room := c.Room(1)
+	for range 2 { // of which the first tells that there is no room
+		if room.take(make([]byte, 500)) != nil {
+			t.Error("a full disk took something")
+		}
+	}
+	if len(told) != 1 || !errors.Is(told[0], spill.ErrFull) {
 		t.Errorf("told of a full disk: %v", told)
 	}
 }
