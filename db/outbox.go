@@ -30,7 +30,7 @@ type DueDestination struct {
 // LookWidth is how many destinations with something pending a look for what is due goes past, and RetryWidth how many of those with a retry that
 // nobody has taken up.
 const (
-	LookWidth  = 5000
+	LookWidth  = 1000
 	RetryWidth = 1000
 )
 

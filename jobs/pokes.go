@@ -14,8 +14,8 @@ import (
 // where the same delivery is still the first one due: its lane is full, or the task was lost.
 const pokeAgain = time.Second
 
-// lookPause is the least time between two looks that are asked for, however often: each reads all that is due.
-const lookPause = 50 * time.Millisecond
+// lookPause is the least time between two looks that are asked for, however often: about as long as one takes where very much is pending.
+const lookPause = 10 * time.Millisecond
 
 // deliveryRelay tells the queue of the destinations with something due: of those that it hears of, and of all that it finds when
 // it looks by itself, every so often. Their deliveries stay where they are until a worker has room for them.
