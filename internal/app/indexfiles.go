@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"canopy/internal/config"
 	"canopy/internal/spill"
@@ -19,40 +20,29 @@ func keepFiles(indexes *vector.Cache, c *config.Config) error {
 	if c.VectorDisk == 0 {
 		return nil
 	}
+	paths := usualFolders()
 	if c.VectorDir != "" {
-		folder, err := spill.Open(c.VectorDir, c.VectorDisk)
-		if err != nil {
-			return fmt.Errorf("CANOPY_VECTOR_DIR: %w", err)
-		}
-		indexes.KeepFiles(folder, seldom(tellFull))
-		return nil
+		paths = []string{c.VectorDir}
 	}
-	folder, err := firstFolder(usualFolders(), c.VectorDisk)
-	if err != nil {
+	folder, err := firstFolder(paths, c.VectorDisk)
+	switch {
+	case err == nil:
+		seldom := rate.Sometimes{Interval: fullEvery}
+		indexes.KeepFiles(folder, func(err error) { seldom.Do(func() { tellFull(err) }) })
+	case c.VectorDir != "":
+		return fmt.Errorf("CANOPY_VECTOR_DIR: %w", err)
+	default:
 		slog.Info("search indexes have no files on a local disk, see CANOPY_VECTOR_DIR", "reason", err)
-		return nil
 	}
-	indexes.KeepFiles(folder, seldom(tellFull))
 	return nil
 }
+
+// fullEvery is how often it is told at most that the disk is full.
+const fullEvery = 5 * time.Minute
 
 // tellFull tells that indexes go on without the disk.
 func tellFull(err error) {
 	slog.Warn("the disk of CANOPY_VECTOR_DIR does not take a search index: it is kept in memory, or read by parts from PostgreSQL", "error", err)
-}
-
-// fullEvery is how often it is told.
-const fullEvery = 5 * time.Minute
-
-// seldom lets one call of so many through.
-func seldom(tell func(error)) func(error) {
-	var last atomic.Int64
-	return func(err error) {
-		now, before := time.Now().UnixNano(), last.Load()
-		if (before == 0 || now-before > int64(fullEvery)) && last.CompareAndSwap(before, now) {
-			tell(err)
-		}
-	}
 }
 
 // usualFolders are where search indexes may have their files, the best first: /tmp is in memory on many systems, while containers have often

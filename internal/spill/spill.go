@@ -75,7 +75,6 @@ func (f *Folder) place(size int64) (file *os.File, at int64, err error) {
 	defer f.mu.Unlock()
 	if f.file == nil || f.end > longest {
 		if f.file, err = nameless(f.path); err != nil {
-			f.file = nil
 			return nil, 0, err
 		}
 		f.end = 0
