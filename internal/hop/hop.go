@@ -216,6 +216,8 @@ func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := t.ask(r)
 	outcome := "answered"
 	switch {
+	case err != nil && errors.Is(r.Context().Err(), context.Canceled):
+		outcome = "left" // whoever asked has gone, or heard elsewhere that there is no answer
 	case err != nil:
 		outcome = "away"
 	case res.Header.Get(header) != "":

@@ -230,3 +230,25 @@ func TestAskClosesBodies(t *testing.T) {
 		cancel()
 	}
 }
+
+// TestLeftIsNotAway: a request that whoever made it gives up says nothing about the cell that it went to.
+func TestLeftIsNotAway(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cell := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}))
+	defer cell.Close()
+	home := cells(t, "", "http://127.0.0.1:1", key)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := home.Ask(r, problem.Place{Region: "eu1", Address: cell.URL}, 1); err == nil {
+		t.Fatal("it is answered")
+	}
+	if home.took.DeleteLabelValues("eu1", "away") || !home.took.DeleteLabelValues("eu1", "left") {
+		t.Error("the cell counts as away")
+	}
+}

@@ -11,10 +11,11 @@ import (
 
 const (
 	// doubtAfter is how long a cell may keep a request waiting before it is asked whether it answers anything; probeTimeout is how long it has for that, and
-	// probeEvery how often one that does not is asked again, where somebody wants something of it.
+	// probeEvery how often one that does not is asked again, where somebody wants something of it. Where nobody did for silentFor, nobody knows.
 	doubtAfter   = 3 * time.Second
 	probeTimeout = 2 * time.Second
 	probeEvery   = time.Second
+	silentFor    = 10 * time.Second
 )
 
 // errSilent: its machine or its processes are frozen or cut off, behind connections that stay open.
@@ -57,16 +58,19 @@ func newPulse(at *url.URL) *pulse {
 	}}
 }
 
-// begin takes a request to the cell, or refuses it where the cell is silent. The context ends with errSilent where it comes to be so; over is
-// called when the cell has begun to answer, or failed to.
+// begin takes a request to the cell, or refuses it where the cell is silent. Who comes long after it was found so waits until it is known again. The context ends
+// with errSilent where it is, or comes to be, silent; over is called when the cell has begun to answer, or failed to.
 func (p *pulse) begin(ctx context.Context) (asked context.Context, over func(answered bool), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.silent {
-		if time.Since(p.probed) >= probeEvery {
+		known := time.Since(p.probed)
+		if known >= probeEvery {
 			p.probe()
 		}
-		return nil, nil, errSilent
+		if known < silentFor {
+			return nil, nil, errSilent
+		}
 	}
 	asked, end := context.WithCancelCause(ctx)
 	w := &waiting{end: end}

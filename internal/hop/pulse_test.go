@@ -73,6 +73,46 @@ func TestPulse(t *testing.T) {
 	})
 }
 
+// TestOldSilence: that a cell was silent long ago keeps nobody from it who comes first since then, and nobody waits for it longer than it takes to find that it still is.
+func TestOldSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		there := false
+		p := &pulse{waiting: map[*waiting]struct{}{}, alive: func(context.Context) bool {
+			time.Sleep(probeTimeout)
+			return there
+		}}
+		found := func() (took time.Duration, cause error) {
+			begun := time.Now()
+			asked, over, err := p.begin(t.Context())
+			if err != nil {
+				return 0, err
+			}
+			defer func() { over(false) }()
+			select {
+			case <-asked.Done():
+			case <-time.After(doubtAfter + 2*probeTimeout):
+			}
+			return time.Since(begun), context.Cause(asked)
+		}
+		if _, err := found(); !errors.Is(err, errSilent) {
+			t.Fatalf("%v", err)
+		}
+		time.Sleep(silentFor)
+		if took, err := found(); !errors.Is(err, errSilent) || took != probeTimeout {
+			t.Errorf("the first one: %v after %s", err, took)
+		}
+		if took, err := found(); !errors.Is(err, errSilent) || took != 0 {
+			t.Errorf("the second one: %v after %s", err, took)
+		}
+		time.Sleep(silentFor)
+		there = true
+		if _, err := found(); err != nil {
+			t.Errorf("it is there again, and the first one hears: %v", err)
+		}
+		time.Sleep(probeTimeout) // it was asked whether it still is
+	})
+}
+
 // TestFrozenCells: a cell whose machine takes connections and nothing more is away for what is sent to it whole, and for what it does not take.
 func TestFrozenCells(t *testing.T) {
 	t.Parallel()
