@@ -34,13 +34,18 @@ type PGlite struct {
 }
 
 // StartPGlite installs what it takes by npm, unless that is there, and starts a server. It runs until Remove, but never longer than this process.
-// The error is ErrNoBinaries where it can't be installed.
-func StartPGlite(ctx context.Context) (*PGlite, error) {
+// One that is brief keeps what V8's first compiler makes of it: the better code of the second takes more of the processors to make than all that
+// a test asks. The error is ErrNoBinaries where it can't be installed.
+func StartPGlite(ctx context.Context, brief bool) (*PGlite, error) {
 	dir, err := installPGlite(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%w: PGlite, by npm: %w", ErrNoBinaries, err)
 	}
-	cmd := exec.Command("node", "serve.js")
+	args := []string{"serve.js"}
+	if brief {
+		args = []string{"--liftoff-only", "serve.js"}
+	}
+	cmd := exec.Command("node", args...)
 	cmd.Dir, cmd.Env = dir, serverEnv()
 	var said strings.Builder
 	cmd.Stderr = &said

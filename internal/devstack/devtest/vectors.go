@@ -17,7 +17,8 @@ func VectorDatabase(t testing.TB) string {
 	if c := superuser(t); c.hasVectors(t) {
 		return Database(t, "nothing for vectors", func(context.Context, string) error { return nil })
 	}
-	lite, err := devstack.StartPGlite(context.Background())
+	_, benchmark := t.(*testing.B)
+	lite, err := devstack.StartPGlite(context.Background(), !benchmark)
 	if errors.Is(err, devstack.ErrNoBinaries) && os.Getenv("CI") == "" {
 		t.Skipf("NOT TRIED: neither does the installed PostgreSQL have pgvector, nor can PGlite be installed: %v", err)
 	}
