@@ -36,7 +36,7 @@ build: ## Build bin/canopy
 
 test: ## Run all tests on a real PostgreSQL and a real Redis
 	@scripts/bootstrap.sh tests
-	@$(STACK) go test -p $(AT_ONCE) -vet=off -ldflags=-w -timeout 25m $(PKG) # vet is a part of verify; debuggers need what -w leaves out
+	@$(STACK) go test -p $(AT_ONCE) -vet=off -ldflags=-s -timeout 25m $(PKG) # vet is a part of verify; debuggers need what -s leaves out
 
 plans: ## Try every statement among COMPANIES (100000 1000000), whatever PostgreSQL knows (half an hour, 15 GB of memory)
 	@scripts/bootstrap.sh tests
