@@ -3,6 +3,7 @@ package platform
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"sync"
 	"testing"
 
@@ -21,8 +22,12 @@ var Documented = sync.OnceValues(func() (*openapitest.Document, error) {
 	return openapitest.Load(document)
 })
 
-// ShownSecret is what is shown once: an API key's secret, a signing secret, a token, a TOTP secret.
-var ShownSecret = regexp.MustCompile(`cnpy_\w{40}|whsec_\S{20}|"(access_)?token":\s*"ey|otpauth://`)
+// shownOnce is what is shown once: an API key's secret, a signing secret, a token, a TOTP secret. Each begins with a text
+// of its own, which a long answer is looked through for quickly: all of them in one expression take fifty times as long.
+var shownOnce = []*regexp.Regexp{
+	regexp.MustCompile(`cnpy_\w{40}`), regexp.MustCompile(`whsec_\S{20}`), regexp.MustCompile(`"access_token":\s*"ey`), regexp.MustCompile(`"token":\s*"ey`),
+	regexp.MustCompile(`otpauth://`),
+}
 
 // Judge holds every answer against what holds for all of them: it is as the OpenAPI document says, and
 // where it shows a secret, nobody may keep it.
@@ -35,7 +40,8 @@ func (a Answer) Judge(t testing.TB, request *http.Request) {
 	if err := doc.Check(request, a.Status, a.Header, a.Body); err != nil {
 		t.Errorf("%v: %.400s", err, a.Body)
 	}
-	if ShownSecret.Match(a.Body) && a.Header.Get("Cache-Control") != "no-store" {
+	shown := slices.ContainsFunc(shownOnce, func(secret *regexp.Regexp) bool { return secret.Match(a.Body) })
+	if shown && a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%s %s shows a secret that a cache may keep: %v", request.Method, request.URL.Path, a.Header)
 	}
 }
