@@ -66,6 +66,7 @@ func deliveriesWithin(scope access.Scope) ways {
 				return []way{w}
 			case "destinationId":
 				to := st.value(t, "bigint")
+				w = w.ofOne(scope, "webhook_destinations d"+joinByID("customers", "c", "d.customer_id"), "d.id", to)
 				return st.dueFirst(terms, "d.destination_id = "+to, w, []way{loggedDeliveries.of(st, w, "w.destination_id", to, terms)})
 			}
 		}

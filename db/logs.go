@@ -82,6 +82,14 @@ func (l logged) anywhere(st *statement, scope access.Scope, terms []Term) way {
 	return way{from: l.table + joinByID("customers", "c", l.company), held: append(l.terms(st, terms, l.company), withinScope)}
 }
 
+// ofOne makes a way of the rows of one thing, as all runs of an agent are of its company: where that is not in the scope none is read, however many there are.
+func (w way) ofOne(scope access.Scope, from, id, is string) way {
+	if !scope.Whole() {
+		w.where = append(w.where, "EXISTS (SELECT FROM "+from+clause([]string{id + " = " + is, withinScope})+")")
+	}
+	return w
+}
+
 // terms are the conditions of terms, and that the row's company is not deleted, nor one above it in the scope.
 func (l logged) terms(st *statement, terms []Term, company string) []string {
 	if l.kept {

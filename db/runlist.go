@@ -49,7 +49,9 @@ func runsWithin(scope access.Scope) ways {
 				w.from = namedIn("r", st.value(t, "bigint[]"), w.from)
 				return []way{w}
 			case "agentId":
-				return []way{loggedRuns.of(st, w, "r.agent_id", st.value(t, "bigint"), terms)}
+				agent := st.value(t, "bigint")
+				w = w.ofOne(scope, "agents g"+joinByID("accounts", "a", "g.account_id")+joinByID("customers", "c", "a.customer_id"), "g.id", agent)
+				return []way{loggedRuns.of(st, w, "r.agent_id", agent, terms)}
 			}
 		}
 		return loggedRuns.within(st, scope, terms)

@@ -11,7 +11,7 @@ const (
 	manyOfDesk = 2_000
 )
 
-// agentOfRuns is the id of the agent whose runs there are.
+// agentOfRuns is the id of the agent that half of all runs are of.
 const agentOfRuns = 900_000_000
 
 // fillLists fills what lists read that no seed makes: as many deliveries, events and runs as there are companies below top, a context of very many documents, and what one company
@@ -31,7 +31,7 @@ func (b *bencher) fillLists(top int64) error {
 	if err := pool.GetContext(b.ctx, &destination, `INSERT INTO webhook_destinations (customer_id, url, name, secret, enabled) VALUES (1, 'https://found.example/', 'found', '', false) RETURNING id`); err != nil {
 		return err
 	}
-	if err := pool.GetContext(b.ctx, &revision, revisionOfRuns, agentOfRuns); err != nil {
+	if err := pool.GetContext(b.ctx, &revision, agentsOfRuns, agentOfRuns, top); err != nil {
 		return err
 	}
 	for _, fill := range []struct {
@@ -41,7 +41,7 @@ func (b *bencher) fillLists(top int64) error {
 	}{
 		{deliveriesOfMany, b.o.customers, []any{b.o.customers, top, destination}},
 		{eventsOfMany, b.o.customers, []any{b.o.customers, top}},
-		{runsOfMany, b.o.customers, []any{b.o.customers, top, agentOfRuns, revision}},
+		{runsOfMany, b.o.customers, []any{b.o.customers, agentOfRuns}},
 		{documentsOfOne, wideDocuments, []any{wideDocuments, id}},
 		{agentsOfOne, manyOfOne, []any{manyOfOne, revision}},
 		{contextsOfOne, manyOfDesk, []any{manyOfDesk}},
@@ -70,13 +70,14 @@ const (
 		SELECT $4::bigint + 1 + i * 7919 % $3::bigint, 1, CASE WHEN i % 5000 = 0 THEN 'context.deleted' WHEN i % 50 = 1 THEN 'user.created' ELSE 'run.started' END,
 			CASE WHEN i % 5000 = 0 THEN 'Context' WHEN i % 50 = 1 THEN 'User' ELSE 'Run' END, i % 100000, now() - ($3::bigint - i) * interval '0.1 seconds'
 		FROM generate_series($1::bigint, $2::bigint) i`
-	// Those of the companies that have accounts, each with runs of the one agent; $6 is its revision.
+	// Half of all runs are of one account, which has the agent of runs; the others are of the other accounts, each with an agent of its own.
 	runsOfMany = `
 		INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, input, status, finished_at, due_at, created_at)
-		SELECT gen_random_uuid(), $5::bigint, $6::bigint, w.ids[1 + i * 7919 % cardinality(w.ids)], 1, '{}', s.status, CASE WHEN s.status <> 'running' THEN now() END, 'infinity',
+		SELECT gen_random_uuid(), r.agent_id, r.id, g.account_id, 1, '{}', s.status, CASE WHEN s.status <> 'running' THEN now() END, 'infinity',
 			now() - ($3::bigint - i) * interval '0.1 seconds'
-		FROM (SELECT array_agg(id ORDER BY id) AS ids FROM accounts WHERE customer_id >= $4::bigint) w CROSS JOIN generate_series($1::bigint, $2::bigint) i
-		CROSS JOIN LATERAL (SELECT CASE WHEN i % 1000 = 7 THEN 'running' WHEN i % 100 = 5 THEN 'failed' ELSE 'finished' END AS status) s`
+		FROM (SELECT count(*) - 1 AS others FROM agents WHERE id >= $4::bigint) n CROSS JOIN generate_series($1::bigint, $2::bigint) i
+		CROSS JOIN LATERAL (SELECT CASE WHEN i % 1000 = 7 THEN 'running' WHEN i % 100 = 5 THEN 'failed' ELSE 'finished' END AS status) s
+		JOIN agents g ON g.id = $4::bigint + CASE WHEN i % 2 = 0 THEN 0 ELSE 1 + i * 7919 % GREATEST(n.others, 1) END JOIN agent_revisions r ON r.agent_id = g.id`
 	documentsOfOne = `
 		INSERT INTO documents (context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, packed, created_at)
 		SELECT $4::bigint, gen_random_uuid(), i || '.txt', CASE WHEN i % 10 = 0 THEN 'Report ' ELSE 'Paper ' END || i || '.txt', 0, CASE WHEN i % 100 = 0 THEN 'pdf' ELSE 'txt' END, 'text/plain',
@@ -85,9 +86,12 @@ const (
 	// The root company's account for an application of a code is the one that its tokens stand on.
 	accountOfRoot = `(SELECT a.id FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id JOIN applications p ON p.id = i.application_id
 		WHERE a.customer_id = 1 AND p.code = '`
-	revisionOfRuns = `
-		WITH agent AS (INSERT INTO agents (id, account_id, name, draft) SELECT $1, ` + accountOfRoot + `builder' ORDER BY a.id LIMIT 1), 'Found', '{}')
-		INSERT INTO agent_revisions (agent_id, number, diagram) VALUES ($1, 1, '{}') RETURNING id`
+	// An agent for each account of companies from $2 on. The first one, $1, is that of an account amid them.
+	agentsOfRuns = `
+		WITH places AS (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n, count(*) OVER () AS all_of FROM accounts WHERE customer_id >= $2::bigint),
+		made AS (INSERT INTO agents (id, account_id, name, draft) SELECT $1::bigint + (n + all_of / 2) % all_of, id, 'Found', '{}' FROM places RETURNING id),
+		revisions AS (INSERT INTO agent_revisions (agent_id, number, diagram) SELECT id, 1, '{}' FROM made RETURNING id, agent_id)
+		SELECT id FROM revisions WHERE agent_id = $1::bigint`
 	// The first half is published, as revision $4.
 	agentsOfOne = `
 		INSERT INTO agents (account_id, name, draft, enabled, published_id, created_at, updated_at)
