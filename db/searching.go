@@ -199,7 +199,7 @@ func (f searching) inOrder(s *statement, found func(f searching, columns string)
 		held = append(slices.Clip(held), k.by+" = n."+s.column(i))
 	}
 	if f.limb != "" && !f.whole {
-		f.also = []string{unindexed(f.limb + " IN (SELECT l.id FROM " + limbsInScope + ")")}
+		f.also = append(slices.Clip(f.also), unindexed(f.limb+" IN (SELECT l.id FROM "+limbsInScope+")"))
 	}
 	name := func(i int) string { return "x." + s.column(i) }
 	sorted, beyond, behind := "SELECT DISTINCT "+strings.Join(names, ", "), s.beyond("", "", name), s.orderBy("", name)
@@ -391,7 +391,7 @@ func (f searching) near(s *statement, n words.Near) []way {
 	}
 	var list []way
 	if f.walk != nil && f.walk.each == "" && f.byUse == nil {
-		list = append(list, s.soon(*f.walk, aGlance, f.from))
+		list = append(list, f.glance(s, aGlance, aWalk, some)...)
 	}
 	if len(others) > 0 {
 		list = append(list, f.upTo(fewFound, f.found(s, f.named(), others)))

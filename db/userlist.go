@@ -82,6 +82,9 @@ var wordsOfUsers = searching{
 	keys: map[string]string{"s.user_id": "m.user_id", nameOfUser: "m.named", addressOfUser: "m.emailed", "s.created_at": "m.created_at"},
 }
 
+// markedUnused holds a user whom the index finds to be marked by the company at the top of the scope to have used nothing. An index has these alone, so the others need not be looked up.
+const markedUnused = "EXISTS (SELECT FROM subtree_users x WHERE x.customer_id = " + topOfScope + " AND x.user_id = m.user_id AND x.unused OFFSET 0)"
+
 // idedUsers are users by when the companies that they belong to know them from: what the company at the top of the scope does is held against it.
 var idedUsers = ided{table: "member_names", id: "w.user_id", from: seenBy("n.id"), key: "s.user_id"}
 
@@ -106,6 +109,9 @@ func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 	own := way{from: "subtree_users s", where: []string{ownUser}, held: held}
 	in := wordsOfUsers
 	in.held, in.few, in.walk, in.whole = held, []way{own}, &all, scope.Whole()
+	if halved && used == "false" {
+		in.also = []string{markedUnused}
+	}
 	if !st.counting && all.keys == nil {
 		in.spread = &all
 	}
