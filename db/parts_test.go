@@ -273,3 +273,25 @@ func TestUsageTellsHowFarAnErasureIs(t *testing.T) {
 		t.Errorf("%v documents are told to be left, part by part", told)
 	}
 }
+
+// TestErasureTellsHowFarItIs: a context that goes by parts is told of until it is gone, and how much of it has gone, in chunks and documents.
+func TestErasureTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	r := newReprocessed(t)
+	r.long(9450)
+	desk := db.Desk{AccountID: int64(r.number(`SELECT account_id FROM contexts WHERE id = 1`))}
+	devtest.Check(t, r.store.Tx(t.Context(), func(tx *db.Store) error { return tx.DeleteContext(t.Context(), 1) }))
+	var told []float64
+	for done := false; !done; {
+		list, err := r.store.ContextErasures(t.Context(), desk)
+		devtest.Check(t, err)
+		for _, e := range list {
+			told = append(told, e.Progress())
+		}
+		done, err = r.store.EraseContexts(t.Context())
+		devtest.Check(t, err)
+	}
+	if !slices.IsSorted(told) || len(slices.Compact(slices.Clone(told))) < 6 || told[0] != 0 || told[len(told)-1] > 1 {
+		t.Errorf("part by part it was told to be so far: %v", told)
+	}
+}

@@ -244,6 +244,7 @@ var examples = map[query]example{
 	qRestoreContext:    few(299, 0, 299),
 	qHoldHidden:        few(),
 	qDeletedContexts:   few(299, 0, 20),
+	qContextErasures:   few(299, 0, 20),
 
 	// removeddocuments.go
 	qKeepRemoved:      few(299, 60),
@@ -259,11 +260,12 @@ var examples = map[query]example{
 	qDeletedDocuments: few("{299,5}", 20),
 
 	// documents.go, processed
+	qEraseBegin:       few(299),
 	qEraseFirstChunks: few(299),
 	qEraseFirstBlocks: few(299),
 	qEraseFirst:       few(299),
 	qEraseAsked:       few(299),
-	qEraseOn:          few(299),
+	qEraseOn:          few(299, 5100),
 	qReprocess:        few(299),
 
 	// deferring.go

@@ -267,6 +267,15 @@ func (q Query) DeletedContexts(ctx context.Context) ([]*db.Deleted, error) {
 	return q.Store.DeletedContexts(ctx, c.desk())
 }
 
+// ContextErasures are the contexts of the token's account that were removed for good and are being erased.
+func (q Query) ContextErasures(ctx context.Context) ([]*db.ContextErasure, error) {
+	c, err := q.may(ctx, rule.ContextErasures)
+	if err != nil {
+		return nil, err
+	}
+	return q.Store.ContextErasures(ctx, c.desk())
+}
+
 // RestoreContextInput is a removed context to bring back.
 type RestoreContextInput struct{ ID globalid.ID }
 

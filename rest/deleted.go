@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"time"
 
 	"canopy/db"
@@ -26,4 +27,21 @@ func deletedAnswer(rows []*db.Deleted, err error) (*one[[]deleted], error) {
 		list[i] = deleted{ID: d.ID, Name: d.Name, DeletedAt: d.DeletedAt.UTC(), RestorableUntil: d.RestorableUntil.UTC()}
 	}
 	return &one[[]deleted]{list}, err
+}
+
+// contextErasure is how far the erasure of a context is.
+type contextErasure struct {
+	ID        int64     `json:"id"`
+	Name      string    `json:"name"`
+	DeletedAt time.Time `json:"deletedAt" doc:"When it was deleted"`
+	Progress  float64   `json:"progress" doc:"The part that is erased, 0 to 1"`
+}
+
+func (a *api) listContextErasures(ctx context.Context, _ *struct{}) (*one[[]contextErasure], error) {
+	rows, err := a.queries().ContextErasures(ctx)
+	list := make([]contextErasure, len(rows))
+	for i, e := range rows {
+		list[i] = contextErasure{ID: e.ID, Name: e.Name, DeletedAt: e.DeletedAt.UTC(), Progress: e.Progress()}
+	}
+	return &one[[]contextErasure]{list}, err
 }

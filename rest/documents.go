@@ -128,6 +128,10 @@ func (a *api) registerDeletedDocuments() {
 		return deletedAnswer(a.queries().DeletedContexts(ctx))
 	})
 	add(a, operation{
+		id: "listContextErasures", rule: rule.ContextErasures, method: http.MethodGet, path: "/context/erasures", tag: tagContexts,
+		summary: "List the contexts that are being erased", description: "Those of the token's account that were deleted for good, or can no more be restored, with how far each is, in the order of their turns; at most 200. One that is gone is not among them.",
+	}, a.listContextErasures)
+	add(a, operation{
 		id: "listDeletedDocuments", rule: rule.ContextDeletedDocuments, method: http.MethodGet, path: "/context/documents/{contextId}/deleted", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "List the deleted documents of a context", description: "Those that can be restored, the one that was deleted last first; at most 200.",
 	}, func(ctx context.Context, in *ContextPath) (*one[[]deleted], error) {

@@ -89,7 +89,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /v1/contexts/{id}/queries": true, "GET /v1/contexts/{id}/settings": true, "PUT /v1/contexts/{id}/settings": true, "POST /v1/contexts/{id}/reprocess": true, "GET /v1/contexts/{id}/reprocess": true, "POST /v1/contexts/{id}/reprocess/cancel": true, "POST /v1/contexts/search": true,
 		"GET /context/document/{id}": true, "GET /context/document/{id}/original": true, "GET /v1/documents/{id}/original": false,
 		"GET /v1/documents": true, "GET /v1/documents/{id}": true, "PUT /v1/documents/{id}": true, "GET /v1/documents/{id}/chunks": true, "POST /v1/documents/{id}/reprocess": true,
-		"POST /v1/documents/{id}/restore": true, "GET /context/documents/{contextId}/deleted": true, "GET /context/deleted": true,
+		"POST /v1/documents/{id}/restore": true, "GET /context/documents/{contextId}/deleted": true, "GET /context/deleted": true, "GET /context/erasures": true,
 		"POST /v1/users/bulk": true, "POST /v1/users/bulk/remove": true, "POST /v1/permissions/bulk": true,
 		"GET /v1/keys": true, "POST /v1/keys": true, "GET /v1/keys/{id}": true, "DELETE /v1/keys/{id}": true, "POST /v1/keys/{id}/rotate": true,
 	}

@@ -27,7 +27,7 @@ const (
 )
 
 // contextReads are the documented reads that TestParityOfContexts compares.
-var contextReads = []string{"askContext", "getContext", "getContextDocument", "getContextSettings", "getDocument", "getLinkedOriginal", "getOriginal", "getReprocessing", "listAllDocuments", "listChunks", "listContextQueries", "listContexts", "listDeletedContexts", "listDeletedDocuments", "listDocuments", "searchContext"}
+var contextReads = []string{"askContext", "getContext", "getContextDocument", "getContextSettings", "getDocument", "getLinkedOriginal", "getOriginal", "getReprocessing", "listAllDocuments", "listChunks", "listContextErasures", "listContextQueries", "listContexts", "listDeletedContexts", "listDeletedDocuments", "listDocuments", "searchContext"}
 
 // TestParityOfContextsIsWhole: a read of contexts that is documented is compared.
 func TestParityOfContextsIsWhole(t *testing.T) {
@@ -106,6 +106,13 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	s.Mutate(token, "deleteContext", "deletedId", object{"id": s.NewContext(token, "Gone"), "restorable": true})
 	platform.SameAnswers(t, "deleted documents", get(fmt.Sprintf("/context/documents/%d/deleted", full)), platform.Member(t, graph(`query($c: ID!) { v: context(id: $c) { deletedDocuments { `+parityGone+` } } }`), "deletedDocuments"))
 	platform.SameAnswers(t, "deleted contexts", get("/context/deleted"), graph(`{ v: deletedContexts { `+parityGone+` } }`))
+	s.SQL(`UPDATE contexts SET erase_at = now() + interval '50 seconds', erase_rows = 40, erased_rows = 30 WHERE name = 'Gone'`)
+	erased := get("/context/erasures")
+	platform.SameAnswers(t, "contexts that are being erased", erased, graph(`{ v: contextErasures { id: databaseId name deletedAt progress } }`))
+	if p := platform.Member(t, erased, "0.progress"); p != 0.75 {
+		t.Errorf("30 of 40 rows are erased: %v", p)
+	}
+	platform.SameAnswers(t, "contexts that can be brought back no more", get("/context/deleted"), []any{})
 }
 
 // hitByREST is a hit of the graph as REST shows it.

@@ -43,6 +43,13 @@ func (a *ask) aDeletedContext() int64 {
 	return id
 }
 
+// anErasedContext is a context that will be erased within the minute.
+func (a *ask) anErasedContext() int64 {
+	id := a.freshContext()
+	a.data.SQL(`UPDATE contexts SET removed_at = now(), erase_at = now() + interval '50 seconds' WHERE id = $1`, id)
+	return id
+}
+
 // freshToolContext is a context with a tool that runs an agent of the target company.
 func (a *ask) freshToolContext() int64 {
 	return a.or(func() int64 {
@@ -175,6 +182,7 @@ func contextRows() []restRow {
 		{op: "restoreDocument", path: func(a *ask) []any { return []any{a.aDeletedDocument()} }, want: onDesk},
 		{op: "listDeletedDocuments", path: func(a *ask) []any { return []any{a.aContextWithDeletedDocument()} }, want: onDesk},
 		{op: "listDeletedContexts", want: shared},
+		{op: "listContextErasures", path: func(a *ask) []any { a.anErasedContext(); return nil }, want: shared},
 		{op: "listDocuments", path: func(a *ask) []any { _, c := a.freshDocument(); return []any{c} }, want: onDesk},
 		{op: "deleteDocument", path: func(a *ask) []any {
 			d, c := a.freshDocument()
@@ -200,6 +208,10 @@ func contextGraphRows() []graphRow {
 	rows := []graphRow{
 		{fields: "Query.documents", query: `{ documents(orderBy: [{field: NAME}]) { nodes { displayName context { name } } totalCount } }`, want: shared},
 		{fields: "Query.deletedContexts", query: `{ deletedContexts { name } }`, want: shared},
+		{
+			fields: "Query.contextErasures", query: `{ contextErasures { name progress } }`, want: shared,
+			variables: func(a *ask) object { a.anErasedContext(); return nil },
+		},
 		{
 			fields: "Context.deletedDocuments", variables: one((*ask).aContextWithDeletedDocument), want: inContext,
 			query: `query($id: ID!){ context(id: $id) { deletedDocuments { name } } }`,

@@ -359,6 +359,7 @@ type QueryResolver interface {
 	AuditActions(ctx context.Context) ([]*resolvers.AuditAction, error)
 	Operations(ctx context.Context) (*resolvers.Operations, error)
 	DeletedContexts(ctx context.Context) ([]*db.Deleted, error)
+	ContextErasures(ctx context.Context) ([]*db.ContextErasure, error)
 	Contexts(ctx context.Context, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
 	Documents(ctx context.Context, customerID *globalid.ID, subtree *bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
@@ -3021,6 +3022,20 @@ type Deleted {
   restorableUntil: DateTime!
 }
 
+"A context that is being erased, and how far that is."
+type ContextErasure {
+  "The global id that it had."
+  id: ID!
+  "Its id."
+  databaseId: Int!
+  "Its name."
+  name: String!
+  "When it was deleted."
+  deletedAt: DateTime!
+  "The part of its chunks and documents that is erased, 0 to 1."
+  progress: Float!
+}
+
 "Where people of a company sign in, by OpenID Connect, and those of the companies below it that have no provider of their own. Its client secret is never shown."
 type IdentityProvider implements Node {
   "Global id."
@@ -3537,6 +3552,8 @@ type Query {
   operations: Operations! @needs(app: [TENANT], right: "audit.read")
   "The contexts of the token's account that the caller can bring back by ` + "`" + `restoreContext` + "`" + `, the one that was deleted last first; at most 200. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   deletedContexts: [Deleted!]! @needs(app: [ASSISTANT], right: "context.write")
+  "The contexts of the token's account that were deleted for good, or can no more be brought back, and are being erased, in the order of their turns; at most 200. One that is gone is not among them. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  contextErasures: [ContextErasure!]! @needs(app: [ASSISTANT], right: "context.write")
   "The contexts of the token's account that the caller may see, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   contexts(
     "Which of them; all when left out."
@@ -11445,6 +11462,26 @@ func (ec *executionContext) _ContextEdge_node(ctx context.Context, field graphql
 		true,
 		true,
 	)
+}
+
+func (ec *executionContext) _ContextErasure_id(ctx context.Context, field graphql.CollectedField, obj *db.ContextErasure) (ret graphql.Marshaler) {
+	return scalar.MarshalIDOf(obj)
+}
+
+func (ec *executionContext) _ContextErasure_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.ContextErasure) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
+}
+
+func (ec *executionContext) _ContextErasure_name(ctx context.Context, field graphql.CollectedField, obj *db.ContextErasure) (ret graphql.Marshaler) {
+	return scalar.MarshalStringAt(&obj.Name)
+}
+
+func (ec *executionContext) _ContextErasure_deletedAt(ctx context.Context, field graphql.CollectedField, obj *db.ContextErasure) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.DeletedAt)
+}
+
+func (ec *executionContext) _ContextErasure_progress(ctx context.Context, field graphql.CollectedField, obj *db.ContextErasure) (ret graphql.Marshaler) {
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Progress())
 }
 
 func (ec *executionContext) _ContextQuery_id(ctx context.Context, field graphql.CollectedField, obj *db.ContextQuery) (ret graphql.Marshaler) {
@@ -19675,6 +19712,24 @@ func (ec *executionContext) _Query_deletedContexts(ctx context.Context, field gr
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
 			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) _Query_contextErasures(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveBare(
+		ctx,
+		ec.OperationContext,
+		field,
+		graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().ContextErasures(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.ContextErasure) graphql.Marshaler {
+			return ec.marshalNContextErasure2ᚕᚖcanopyᚋdbᚐContextErasureᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -31858,6 +31913,59 @@ func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionS
 	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
 }
 
+var contextErasureImplementors = []string{"ContextErasure"}
+
+// plainFieldsOfContextErasure are read from the object alone, and can't fail.
+var plainFieldsOfContextErasure = map[string]bool{"databaseId": true, "deletedAt": true, "id": true, "name": true, "progress": true}
+
+func (ec *executionContext) _ContextErasure(ctx context.Context, sel ast.SelectionSet, obj *db.ContextErasure) graphql.Marshaler {
+	shape := ec.shapes.Of(ec.OperationContext, sel, contextErasureImplementors)
+	if kept := ec.shapes.Kept(shape, plainFieldsOfContextErasure, unsafe.Pointer(obj)); kept != nil {
+		return kept
+	}
+	fields := shape.Fields
+
+	out := inorder.NewFieldSet(shape)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContextErasure")
+		case "id":
+			out.Values[i] = ec._ContextErasure_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._ContextErasure_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._ContextErasure_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedAt":
+			out.Values[i] = ec._ContextErasure_deletedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "progress":
+			out.Values[i] = ec._ContextErasure_progress(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	return ec.shapes.Keep(shape, unsafe.Pointer(obj), out)
+}
+
 var contextQueryImplementors = []string{"ContextQuery", "Node"}
 
 // plainFieldsOfContextQuery are read from the object alone, and can't fail.
@@ -36346,6 +36454,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "contextErasures":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_contextErasures(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "contexts":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_contexts(ctx, field)
@@ -40597,6 +40712,32 @@ func (ec *executionContext) marshalNContextEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNContextErasure2ᚕᚖcanopyᚋdbᚐContextErasureᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.ContextErasure) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNContextErasure2ᚖcanopyᚋdbᚐContextErasure(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNContextErasure2ᚖcanopyᚋdbᚐContextErasure(ctx context.Context, sel ast.SelectionSet, v *db.ContextErasure) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ContextErasure(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx context.Context, v any) (*resolvers.ContextFilter, error) {

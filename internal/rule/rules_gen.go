@@ -77,6 +77,7 @@ var (
 	AuditActions                       = &Rule{Field: "Query.auditActions", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
 	Operations                         = &Rule{Field: "Query.operations", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
 	DeletedContexts                    = &Rule{Field: "Query.deletedContexts", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
+	ContextErasures                    = &Rule{Field: "Query.contextErasures", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	Contexts                           = &Rule{Field: "Query.contexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Context                            = &Rule{Field: "Query.context", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Documents                          = &Rule{Field: "Query.documents", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
@@ -262,6 +263,7 @@ var all = []*Rule{
 	AuditActions,
 	Operations,
 	DeletedContexts,
+	ContextErasures,
 	Contexts,
 	Context,
 	Documents,

@@ -864,6 +864,20 @@ type ContextEdge struct {
 	Node *Context `json:"node,omitzero"`
 }
 
+// ContextErasure: A context that is being erased, and how far that is.
+type ContextErasure struct {
+	// The global id that it had.
+	ID string `json:"id,omitzero"`
+	// Its id.
+	DatabaseID int `json:"databaseId,omitzero"`
+	// Its name.
+	Name string `json:"name,omitzero"`
+	// When it was deleted.
+	DeletedAt time.Time `json:"deletedAt,omitzero"`
+	// The part of its chunks and documents that is erased, 0 to 1.
+	Progress float64 `json:"progress,omitzero"`
+}
+
 // ContextFilter: Which contexts to list: those that fit every member that is given.
 type ContextFilter struct {
 	// Those of these ids, at most 200.

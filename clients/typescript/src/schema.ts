@@ -830,6 +830,20 @@ export interface ContextEdge {
   node: Context;
 }
 
+/** A context that is being erased, and how far that is. */
+export interface ContextErasure {
+  /** The global id that it had. */
+  id: string;
+  /** Its id. */
+  databaseId: number;
+  /** Its name. */
+  name: string;
+  /** When it was deleted. */
+  deletedAt: DateTime;
+  /** The part of its chunks and documents that is erased, 0 to 1. */
+  progress: number;
+}
+
 /** Which contexts to list: those that fit every member that is given. */
 export interface ContextFilter {
   /** Those of these ids, at most 200. */
