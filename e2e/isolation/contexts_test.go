@@ -43,11 +43,9 @@ func (a *ask) aDeletedContext() int64 {
 	return id
 }
 
-// anErasedContext is a context that will be erased within the minute.
-func (a *ask) anErasedContext() int64 {
-	id := a.freshContext()
-	a.data.SQL(`UPDATE contexts SET removed_at = now(), erase_at = now() + interval '50 seconds' WHERE id = $1`, id)
-	return id
+// eraseContext makes a context that will be erased within the minute.
+func (a *ask) eraseContext() {
+	a.data.SQL(`UPDATE contexts SET removed_at = now(), erase_at = now() + interval '50 seconds' WHERE id = $1`, a.freshContext())
 }
 
 // freshToolContext is a context with a tool that runs an agent of the target company.
@@ -182,7 +180,7 @@ func contextRows() []restRow {
 		{op: "restoreDocument", path: func(a *ask) []any { return []any{a.aDeletedDocument()} }, want: onDesk},
 		{op: "listDeletedDocuments", path: func(a *ask) []any { return []any{a.aContextWithDeletedDocument()} }, want: onDesk},
 		{op: "listDeletedContexts", want: shared},
-		{op: "listContextErasures", path: func(a *ask) []any { a.anErasedContext(); return nil }, want: shared},
+		{op: "listContextErasures", path: func(a *ask) []any { a.eraseContext(); return nil }, want: shared},
 		{op: "listDocuments", path: func(a *ask) []any { _, c := a.freshDocument(); return []any{c} }, want: onDesk},
 		{op: "deleteDocument", path: func(a *ask) []any {
 			d, c := a.freshDocument()
@@ -210,7 +208,7 @@ func contextGraphRows() []graphRow {
 		{fields: "Query.deletedContexts", query: `{ deletedContexts { name } }`, want: shared},
 		{
 			fields: "Query.contextErasures", query: `{ contextErasures { name progress } }`, want: shared,
-			variables: func(a *ask) object { a.anErasedContext(); return nil },
+			variables: func(a *ask) object { a.eraseContext(); return nil },
 		},
 		{
 			fields: "Context.deletedDocuments", variables: one((*ask).aContextWithDeletedDocument), want: inContext,
