@@ -196,9 +196,7 @@ func (g *grouping) within(first sortedKey, at string, byID bool) ways {
 			if byID && w.ordered {
 				by = strings.ReplaceAll(by, ", ", ",") // one of several that stand in a row
 				w.lead, w.is, w.spans = strings.TrimPrefix(w.lead+", "+by, ", "), strings.TrimPrefix(w.is+", "+is, ", "), nil
-				if w.each == "" {
-					w.where = append(slices.Clip(w.where), w.alike()...)
-				}
+				w.exact = w.each == ""
 			} else {
 				w.held = append(slices.Clip(w.held), by+" = "+is)
 			}
@@ -208,13 +206,15 @@ func (g *grouping) within(first sortedKey, at string, byID bool) ways {
 	}
 }
 
-// alike holds what the index has before the order to what each of it has to be: of a comparison of rows alone the planner takes any index of the first one for as good as that of them all.
-func (w way) alike() (list []string) {
-	is := strings.Split(w.is, ", ")
-	for i, column := range strings.Split(w.lead, ", ") {
-		list = append(list, column+" >= "+is[i], column+" <= "+is[i])
+// alike holds what an index has before the order to what each of it has to be. A comparison of rows alone would be read on to where the first of it ends, and the
+// planner would take any index of that one for as good as that of them all.
+func (w way) alike() []string {
+	columns, is := strings.Split(w.lead, ", "), strings.Split(w.is, ", ")
+	list, last := make([]string, 0, len(columns)+1), len(columns)-1
+	for i, column := range columns[:last] {
+		list = append(list, column+" = "+is[i])
 	}
-	return list
+	return append(list, columns[last]+" >= "+is[last], columns[last]+" <= "+is[last])
 }
 
 func (g *grouping) idsOf(ctx context.Context, keys []sortedKey, after []string, size int, w ways) ([]int64, error) {

@@ -162,6 +162,8 @@ type way struct {
 	held []string
 	// lead is what the index that gives the order has before it, and is what that has to be: one column, or several that stand in a row.
 	lead, is string
+	// exact: the lead is named column by column.
+	exact bool
 	// keys are what the keys of the order are called in an ordered way, where an index has them by other names.
 	keys map[string]string
 	// spans bound the key that an ordered way goes by first: operators with values.
@@ -389,8 +391,11 @@ func (s *statement) bounds(w way) []string {
 		}
 		list = append(list, compare(w.lead, w.is, s.by(w)(0), " "+span[0]+" ", span[1]))
 	}
-	if w.lead == "" {
+	switch {
+	case w.lead == "":
 		return list
+	case w.exact:
+		return append(list, w.alike()...)
 	}
 	first, last := " >= ", " <= "
 	if down {
