@@ -87,7 +87,7 @@ var notExported = map[string]string{
 	".traceparent":          "of requests to this platform",
 	"customers.level":       "follows from the parents",
 	"contexts.home_id":      "of a removed document",
-	".erase_at":             "of a deletion", "customers.suspended": "told as status",
+	".erase_at":             "of a deletion", "contexts.erase_rows": "of a deletion", "contexts.erased_rows": "of a deletion", "customers.suspended": "told as status",
 	"accounts.instance_account_id": "the platform's",
 	"permissions.application_id":   "follows from the accounts", "billing.location_id": "the platform's", "invitations.user_id": "told by address", "invitations.ended_at": "told as status",
 	"memberships.known": "of the platform's look at a person", "contexts.dimensions": "of the model", "contexts.version": "work under way",

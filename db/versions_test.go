@@ -82,7 +82,7 @@ var notCounted = map[string]string{
 	"agents.updated_at": "beside what is counted", "secrets.value": "beside updated_at, which is counted", "removed_secrets.value": "sealed anew alone", "documents.context_id": "of a removal, and back", "documents.name_index": "beside display_name, which is counted", "identity_providers.client_secret": "beside updated_at, which is counted", "identity_providers.features": "the same",
 	"api_keys.last_used_at": "a use", "permissions.last_access": "a use", "users.otp_last_step": "a use",
 	"passkeys.sign_count": "a use", "passkeys.backed_up": "a use", "passkeys.last_used_at": "a use",
-	"contexts.dimensions": "of the model", "contexts.version": "counts what a search may find", "contexts.removed_at": "nobody sees it then", "contexts.erase_at": "nobody sees it then",
+	"contexts.dimensions": "of the model", "contexts.version": "counts what a search may find", "contexts.removed_at": "nobody sees it then", "contexts.erase_at": "nobody sees it then", "contexts.erase_rows": "nobody sees it then", "contexts.erased_rows": "nobody sees it then",
 	"users.erased_at": "beside the address, which is counted", "users.otp_secret": "a person's own", "users.password_changed_at": "a person's own", "users.password_hash": "a person's own",
 	"webhook_destinations.secret": "of a rotation", "webhook_destinations.next_secret": "of a rotation", "webhook_destinations.next_at": "of a rotation",
 	"webhook_destinations.auto_disabled_at": "beside enabled, which is counted",

@@ -43,7 +43,7 @@ var alone = map[string]string{
 	"BulkError": "of a change of many", "CreatePermissionsResult": "of a change of many", "CreateUsersResult": "of a change of many",
 	"RemoveUsersResult": "of a change of many", "AuditAction": "the same for all",
 	"Operations": "one for the platform, whose rows TestOperations counts statements of", "WorkQueue": "of Operations", "Worker": "of Operations",
-	"LateMail": "of Operations", "NearLimit": "of Operations", "DefaultLimit": "of Operations", "CustomerExport": "asked for by its id", "CustomerImport": "the same", "WebhookCatalog": "the same for all", "WebhookEventType": "of WebhookCatalog",
+	"LateMail": "of Operations", "NearLimit": "of Operations", "DefaultLimit": "of Operations", "ContextErasure": "of one query, and without edges", "CustomerExport": "asked for by its id", "CustomerImport": "the same", "WebhookCatalog": "the same for all", "WebhookEventType": "of WebhookCatalog",
 	"DiagramCheck": "of a diagram that is sent along", "DiagramFault": "of DiagramCheck", "DiagramReads": "of DiagramCheck",
 }
 
