@@ -196,7 +196,7 @@ func (g *grouping) within(first sortedKey, at string, byID bool) ways {
 			if byID && w.ordered {
 				by = strings.ReplaceAll(by, ", ", ",") // one of several that stand in a row
 				w.lead, w.is, w.spans = strings.TrimPrefix(w.lead+", "+by, ", "), strings.TrimPrefix(w.is+", "+is, ", "), nil
-				w.exact = w.each == ""
+				w.exact = true
 			} else {
 				w.held = append(slices.Clip(w.held), by+" = "+is)
 			}
