@@ -206,17 +206,6 @@ func (g *grouping) within(first sortedKey, at string, byID bool) ways {
 	}
 }
 
-// alike holds what an index has before the order to what each of it has to be. A comparison of rows alone would be read on to where the first of it ends, and the
-// planner would take any index of that one for as good as that of them all.
-func (w way) alike() []string {
-	columns, is := strings.Split(w.lead, ", "), strings.Split(w.is, ", ")
-	list, last := make([]string, 0, len(columns)+1), len(columns)-1
-	for i, column := range columns[:last] {
-		list = append(list, column+" = "+is[i])
-	}
-	return append(list, columns[last]+" >= "+is[last], columns[last]+" <= "+is[last])
-}
-
 func (g *grouping) idsOf(ctx context.Context, keys []sortedKey, after []string, size int, w ways) ([]int64, error) {
 	rows, err := g.rows(ctx, keys, after, size, w)
 	ids := make([]int64, len(rows))

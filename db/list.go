@@ -410,6 +410,17 @@ func (s *statement) bounds(w way) []string {
 	return list
 }
 
+// alike holds what an index has before the order to what each of it has to be. A comparison of rows alone would be read on to where the first of it ends, and the
+// planner would take any index of that one for as good as that of them all.
+func (w way) alike() []string {
+	columns, is := strings.Split(w.lead, ", "), strings.Split(w.is, ", ")
+	list, last := make([]string, 0, len(columns)+1), len(columns)-1
+	for i, column := range columns[:last] {
+		list = append(list, column+" = "+is[i])
+	}
+	return append(list, columns[last]+" >= "+is[last], columns[last]+" <= "+is[last])
+}
+
 // by names the keys of the order in a way.
 func (s *statement) by(w way) func(int) string {
 	return func(i int) string { return cmp.Or(w.keys[s.keys[i].by], s.keys[i].by) }
