@@ -279,11 +279,10 @@ func TestErasureTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	r := newReprocessed(t)
 	r.long(9450)
-	desk := db.Desk{AccountID: int64(r.number(`SELECT account_id FROM contexts WHERE id = 1`))}
 	devtest.Check(t, r.store.Tx(t.Context(), func(tx *db.Store) error { return tx.DeleteContext(t.Context(), 1) }))
 	var told []float64
 	for done := false; !done; {
-		list, err := r.store.ContextErasures(t.Context(), desk)
+		list, err := r.store.ContextErasures(t.Context(), r.desk)
 		devtest.Check(t, err)
 		for _, e := range list {
 			told = append(told, e.Progress())
@@ -294,4 +293,25 @@ func TestErasureTellsHowFarItIs(t *testing.T) {
 	if !slices.IsSorted(told) || len(slices.Compact(slices.Clone(told))) < 6 || told[0] != 0 || told[len(told)-1] > 1 {
 		t.Errorf("part by part it was told to be so far: %v", told)
 	}
+}
+
+// TestErasureTellsOnlyOfContexts: what keeps a removed document is no context that anybody knows, even when the one that it came from has gone before.
+func TestErasureTellsOnlyOfContexts(t *testing.T) {
+	t.Parallel()
+	r := newReprocessed(t)
+	r.sql(`DELETE FROM documents WHERE id > 50`)
+	r.sql(`SELECT setval(pg_get_serial_sequence('contexts', 'id'), 10)`)
+	devtest.Check(t, r.store.Tx(t.Context(), func(tx *db.Store) error {
+		d := devtest.Must[*db.Document](t)(tx.Document(t.Context(), r.desk, 1))
+		devtest.Check(t, tx.HideDocument(t.Context(), d))
+		return tx.DeleteContext(t.Context(), 1)
+	}))
+	if left := r.number(`SELECT count(*) FROM contexts`); left != 1 {
+		t.Fatalf("%d contexts are left, not the one that keeps the document", left)
+	}
+	if list := devtest.Must[[]*db.ContextErasure](t)(r.store.ContextErasures(t.Context(), r.desk)); len(list) > 0 {
+		t.Errorf("told of %v, which nobody knows", list[0].GlobalID())
+	}
+	r.erase()
+	r.none("contexts are left", `SELECT count(*) FROM contexts`)
 }

@@ -45,7 +45,6 @@ var mayRefer = map[string][]string{
 // withinOwner are references from data to data beside the one that leads to the company, and why both rows are of the same one.
 var withinOwner = map[string]string{
 	"agents.published_id": "one of the agent's own revisions",
-	"contexts.home_id":    "what was removed is made of its context, in the same account",
 	"runs.agent_id":       "an agent of the run's account",
 	"runs.revision_id":    "a revision of the run's agent",
 }
