@@ -17,6 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"canopy/internal/hop"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
 	"canopy/internal/web"
 	"canopy/resolvers"
@@ -135,17 +136,29 @@ func isRefusal(err *gqlerror.Error) bool {
 	return resolvers.SaysMismatch(err.Extensions["reason"])
 }
 
-// InterceptRootField has each field of a mutation with an idempotency key done once by itself.
+// asksTotal tells whether a list is asked for how many rows it has.
+func asksTotal(oc *graphql.OperationContext, list graphql.CollectedField) bool {
+	selected := graphql.CollectFields(oc, list.Selections, []string{list.Definition.Type.Name()})
+	return slices.ContainsFunc(selected, func(f graphql.CollectedField) bool { return f.Name == "totalCount" || f.Name == "totalCountCapped" })
+}
+
+// InterceptRootField has each field of a mutation with an idempotency key done once by itself, and a list know whether it is to be counted.
 func (h hops) InterceptRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	e, is := ctx.Value(elsewhereKey{}).(*elsewhere)
-	if !is || e.under.key == "" {
+	if !is {
+		return next(ctx)
+	}
+	field := graphql.GetRootFieldContext(ctx).Field
+	if asksTotal(e.oc, field) {
+		ctx = paging.WithTotal(ctx)
+	}
+	if e.under.key == "" {
 		return next(ctx)
 	}
 	e.fields++
 	if hop.By(ctx) != "" {
 		return next(ctx)
 	}
-	field := graphql.GetRootFieldContext(ctx).Field
 	name := rootTypes[ast.Mutation]
 	of := graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: name, Field: field})
 	within, claim, kept, err := h.resolver.Once(ctx, e.keyOf(field), identity(e.oc, field), func() error { return mayAsk(ctx, name, field.Name) })

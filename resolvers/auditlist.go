@@ -67,9 +67,8 @@ func (q Query) AuditEvents(ctx context.Context, customerID *globalid.ID, subtree
 	if err != nil {
 		return nil, err
 	}
-	return connected(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		spreadEvents.rows(q.Resolver, scope),
-		spreadEvents.counted(q.Resolver, scope))
+	all := spreadEvents.in(q.Resolver, scope)
+	return connected(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter, order: orderBy, args: page(first, after, last, before), also: also}, all.rows, all.counted)
 }
 
 // ListAuditEvents is AuditEvents for lists of any length.
@@ -83,5 +82,5 @@ func (q Query) ListAuditEvents(ctx context.Context, customerID *globalid.ID, sub
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter, also: also}, l,
-		spreadEvents.rows(q.Resolver, scope), each)
+		spreadEvents.in(q.Resolver, scope).rows, each)
 }

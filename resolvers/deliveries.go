@@ -61,9 +61,8 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID
 	if err != nil {
 		return nil, err
 	}
-	return connected(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		spreadDeliveries.rows(q.Resolver, scope),
-		spreadDeliveries.counted(q.Resolver, scope))
+	all := spreadDeliveries.in(q.Resolver, scope)
+	return connected(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, order: orderBy, args: page(first, after, last, before), also: also}, all.rows, all.counted)
 }
 
 // deliveriesOf checks which deliveries are asked for: those of a scope that fit the terms.
@@ -98,7 +97,7 @@ func (q Query) ListWebhookDeliveries(ctx context.Context, in Deliveries, filter 
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, also: also}, l,
-		spreadDeliveries.rows(q.Resolver, scope), each)
+		spreadDeliveries.in(q.Resolver, scope).rows, each)
 }
 
 // WebhookDelivery gives a delivery of a company within reach.

@@ -265,9 +265,8 @@ func (q Query) Runs(ctx context.Context, customerID *globalid.ID, subtree *bool,
 	if err != nil {
 		return nil, err
 	}
-	return connected(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		spreadRuns.rows(q.Resolver, scope),
-		spreadRuns.counted(q.Resolver, scope))
+	all := spreadRuns.in(q.Resolver, scope)
+	return connected(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter, order: orderBy, args: page(first, after, last, before), also: also}, all.rows, all.counted)
 }
 
 // Documents is a page of the documents of the token's contexts, by id unless asked for otherwise. A company that is named
@@ -340,5 +339,5 @@ func (q Query) ListRuns(ctx context.Context, id *globalid.ID, subtree bool, filt
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter, also: also}, l,
-		spreadRuns.rows(q.Resolver, scope), each)
+		spreadRuns.in(q.Resolver, scope).rows, each)
 }

@@ -90,7 +90,7 @@ func (b *box) elsewhere(ctx context.Context, r *Resolver, c *access.Principal, h
 	}
 	found := make([]boxHits, len(others))
 	err := beside(ctx, others, here, func(ctx context.Context, i int) error {
-		return r.askFor(ctx, others[i], boxName, c.Scope(), boxAsk{b.text, types, b.first}, false, &found[i])
+		return r.askFor(ctx, others[i], asking{List: boxName}, c.Scope(), boxAsk{b.text, types, b.first}, &found[i])
 	})
 	if err != nil || len(others) == 0 {
 		return err

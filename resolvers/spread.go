@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -11,6 +12,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/hop"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/internal/share"
@@ -58,15 +60,18 @@ const boxName = "search"
 type asking struct {
 	List string
 	// Top is the company whose rows are asked for, with those of all below it.
-	Top   int64
-	Ask   json.RawMessage
-	Count bool
+	Top int64
+	Ask json.RawMessage
+	// Count asks for how many there are alone, Total for that beside the rows.
+	Count, Total bool
 }
 
 // saidOf is what a cell tells of a list.
 type saidOf[T any] struct {
 	Rows  []T
 	Count int
+	// Total is nil where it was not asked for, or is not known.
+	Total *int
 }
 
 // AnswerRows answers another cell, which asks in the name of the caller of ctx, from what this one has. Each list asks for its own rule.
@@ -100,68 +105,94 @@ func (s *spread[T]) answer(ctx context.Context, q Query, in asking) (any, error)
 		return nil, err
 	}
 	var out saidOf[T]
+	scope := top.Lineage.Subtree()
 	if in.Count {
-		out.Count, err = s.count(q.Store, ctx, top.Lineage.Subtree(), ask)
-	} else {
-		out.Rows, err = s.find(q.Store, ctx, top.Lineage.Subtree(), ask)
+		out.Count, err = s.count(q.Store, ctx, scope, ask)
+		return out, err
 	}
-	return out, err
+	if out.Rows, err = s.find(q.Store, ctx, scope, ask); err != nil {
+		return nil, err
+	}
+	if in.Total {
+		if n, err := s.count(q.Store, ctx, scope, ask); err == nil { // otherwise it is asked for alone, and that fails
+			out.Total = &n
+		}
+	}
+	return out, nil
 }
 
-// rows reads the rows of a scope, wherever they are.
-func (s *spread[T]) rows(r *Resolver, scope access.Scope) func(context.Context, db.Ask) ([]T, error) {
-	return func(ctx context.Context, a db.Ask) ([]T, error) {
-		others, err := s.others(ctx, r, scope, a)
-		if err != nil {
-			return nil, err
-		}
-		if len(others) == 0 {
-			return s.find(r.Store, ctx, scope, a)
-		}
-		parts := make([][]T, len(others)+1)
-		here := func(ctx context.Context) (err error) {
-			parts[len(others)], err = s.find(r.Store, ctx, scope, a)
-			return err
-		}
-		err = beside(ctx, others, here, func(ctx context.Context, i int) error {
-			var out saidOf[T]
-			err := r.askFor(ctx, others[i], s.name, scope, a, false, &out)
-			if parts[i] = out.Rows; s.there != nil {
-				s.there(out.Rows, others[i])
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		return s.merge(s.list, a, parts...), nil
-	}
+// spreadPage is a page of a list: the rows of a scope, wherever they are, and how many there are.
+type spreadPage[T listed] struct {
+	*spread[T]
+	r     *Resolver
+	scope access.Scope
+	// told is what other cells have said of how many they have, beside the rows.
+	told map[problem.Place]int
 }
 
-// counted counts the rows of a scope, wherever they are.
-func (s *spread[T]) counted(r *Resolver, scope access.Scope) func(context.Context, db.Ask) (int, error) {
-	return func(ctx context.Context, a db.Ask) (int, error) {
-		others, err := s.others(ctx, r, scope, a)
-		if err != nil {
-			return 0, err
-		}
-		counts := make([]int, len(others)+1)
-		here := func(ctx context.Context) (err error) {
-			counts[len(others)], err = s.count(r.Store, ctx, scope, a)
-			return err
-		}
-		err = beside(ctx, others, here, func(ctx context.Context, i int) error {
-			var out saidOf[T]
-			err := r.askFor(ctx, others[i], s.name, scope, a, true, &out)
-			counts[i] = out.Count
-			return err
-		})
-		n := 0
-		for _, count := range counts {
-			n += count
-		}
-		return n, err
+func (s *spread[T]) in(r *Resolver, scope access.Scope) *spreadPage[T] {
+	return &spreadPage[T]{spread: s, r: r, scope: scope, told: map[problem.Place]int{}}
+}
+
+// rows reads the rows that an ask is for. Where it is known that their number is asked for, too, the other cells tell it on the way.
+func (s *spreadPage[T]) rows(ctx context.Context, a db.Ask) ([]T, error) {
+	others, err := s.others(ctx, s.r, s.scope, a)
+	if err != nil {
+		return nil, err
 	}
+	if len(others) == 0 {
+		return s.find(s.r.Store, ctx, s.scope, a)
+	}
+	parts, said := make([][]T, len(others)+1), make([]saidOf[T], len(others))
+	here := func(ctx context.Context) (err error) {
+		parts[len(others)], err = s.find(s.r.Store, ctx, s.scope, a)
+		return err
+	}
+	err = beside(ctx, others, here, func(ctx context.Context, i int) error {
+		err := s.r.askFor(ctx, others[i], asking{List: s.name, Total: paging.WantsTotal(ctx)}, s.scope, a, &said[i])
+		if parts[i] = said[i].Rows; s.there != nil {
+			s.there(parts[i], others[i])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, place := range others {
+		if total := said[i].Total; total != nil {
+			s.told[place] = *total
+		}
+	}
+	return s.merge(s.list, a, parts...), nil
+}
+
+// counted counts the rows that an ask is for.
+func (s *spreadPage[T]) counted(ctx context.Context, a db.Ask) (int, error) {
+	others, err := s.others(ctx, s.r, s.scope, a)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	others = slices.DeleteFunc(others, func(place problem.Place) bool {
+		total, told := s.told[place]
+		n += total
+		return told
+	})
+	counts := make([]int, len(others)+1)
+	here := func(ctx context.Context) (err error) {
+		counts[len(others)], err = s.count(s.r.Store, ctx, s.scope, a)
+		return err
+	}
+	err = beside(ctx, others, here, func(ctx context.Context, i int) error {
+		var out saidOf[T]
+		err := s.r.askFor(ctx, others[i], asking{List: s.name, Count: true}, s.scope, a, &out)
+		counts[i] = out.Count
+		return err
+	})
+	for _, count := range counts {
+		n += count
+	}
+	return n, err
 }
 
 // others are the cells to be asked beside this one. Of a request that has come from another cell for what is here, there are none.
@@ -187,13 +218,13 @@ func beside(ctx context.Context, others []problem.Place, here func(context.Conte
 }
 
 // askFor asks another cell for what it has of a list. Where it does not know the company yet it is asked again.
-func (r *Resolver) askFor(ctx context.Context, to problem.Place, list string, scope access.Scope, a any, count bool, out any) error {
-	ask, err := json.Marshal(a)
-	if err != nil {
+func (r *Resolver) askFor(ctx context.Context, to problem.Place, in asking, scope access.Scope, a, out any) (err error) {
+	if in.Ask, err = json.Marshal(a); err != nil {
 		return err
 	}
 	lineage := scope.From()
-	question, err := json.Marshal(asking{List: list, Top: lineage[len(lineage)-1], Ask: ask, Count: count})
+	in.Top = lineage[len(lineage)-1]
+	question, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -238,6 +240,7 @@ func TestListsOfSeveralCells(t *testing.T) {
 	s.box(t)
 	s.opened(t)
 	s.cost(t)
+	s.once(t)
 	s.away(t)
 }
 
@@ -411,6 +414,35 @@ func (s *spread) cost(t *testing.T) {
 	}
 	if few, more := statements(3), statements(20); few != more {
 		t.Errorf("3 rows take %d statements of a cell, 20 take %d", few, more)
+	}
+}
+
+// asked counts how often other cells were asked something at an address.
+func (s *spread) asked(at string) (n int) {
+	for _, sample := range hopsAnswered.FindAllStringSubmatch(string(s.at[at].Must(200, "GET", "/metrics", "", nil).Body), -1) {
+		n += devtest.Must[int](s.T)(strconv.Atoi(sample[1]))
+	}
+	return n
+}
+
+var hopsAnswered = regexp.MustCompile(`(?m)^canopy_hop_seconds_count\{.*outcome="answered".*\} (\d+)$`)
+
+// once: another cell is asked once for a page, and tells with it how many rows it has.
+func (s *spread) once(t *testing.T) {
+	for name := range s.at {
+		for list, args := range map[string]string{"runs": "", "webhookDeliveries": "subtree: true, ", "auditEvents": ""} {
+			asks := func(total string) int {
+				before := s.asked(name)
+				s.ask(name, s.token(list), fmt.Sprintf(`{ %s(%sfirst: 2) { edges { cursor } %s } }`, list, args, total), nil)
+				return s.asked(name) - before
+			}
+			page := asks("")
+			for _, total := range []string{"totalCount", "totalCountCapped", "... @include(if: true) { n: totalCount }"} {
+				if counted := asks(total); counted != page || page == 0 {
+					t.Errorf("%s at %s asks %d times, with %s %d", list, name, page, total, counted)
+				}
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package paging
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"slices"
 	"strconv"
@@ -247,3 +248,11 @@ func (a Args) Page(o Order) (Page, error) {
 	}
 	return p, nil
 }
+
+type totalKey struct{}
+
+// WithTotal says that it is asked for, too, how many rows the list has that is read in the context: who tells it may count them on the way.
+func WithTotal(ctx context.Context) context.Context { return context.WithValue(ctx, totalKey{}, true) }
+
+// WantsTotal tells whether it is.
+func WantsTotal(ctx context.Context) bool { return ctx.Value(totalKey{}) != nil }
