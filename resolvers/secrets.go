@@ -324,7 +324,11 @@ func (e CustomerEdges) Secrets(ctx context.Context, obj *db.Customer) ([]*db.Sec
 	if err := e.hasOf(ctx, obj.RegionID); err != nil {
 		return nil, err
 	}
-	return obj.Secrets(ctx, e.Store)
+	list, err := obj.Secrets(ctx, e.Store)
+	if list == nil { // null would say that it is not known which there are
+		list = []*db.Secret{}
+	}
+	return list, err
 }
 
 // DeletedSecrets are the company's secrets that can be brought back.

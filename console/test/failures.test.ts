@@ -151,6 +151,38 @@ test("a platform that is not available (503): a list, a form and the sign-in say
   await page.getByText("The role Patient is there.").waitFor();
 });
 
+test("a part of an answer that another cell has is missing: the page says so, and is there otherwise", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/companies");
+  const parts = { Agents: "agents", AgentNames: "agents", Secrets: "secrets", Usage: "usage", Room: "usage" } as const;
+  await page.route(`${url}/graphql`, async (route) => {
+    const part = Object.entries(parts).find(([name]) => new RegExp(`query ${name}\\b`).test(route.request().postData() ?? ""))?.[1];
+    if (!part) return route.fallback();
+    const response = await route.fetch();
+    const { data } = await response.json();
+    const path = [...(data.me ? ["me"] : []), "customer"];
+    (data.me ?? data).customer[part] = null;
+    const errors = [{ message: "the cell of the region eu-central is not available at the moment", path: [...path, part], extensions: { code: "UNAVAILABLE", region: "eu-central" } }];
+    return route.fulfill({ response, json: { errors, data } });
+  });
+  const alert = page.getByRole("alert").filter({ hasText: "The cell of the region eu-central is not available at the moment." });
+  await page.getByRole("link", { name: "Create a company" }).first().click();
+  await page.getByRole("region", { name: "Create a company" }).getByText("It will be below Alpine Energy.").waitFor();
+  const { company } = /companies\/(?<company>\d+)/.exec(page.url())!.groups!;
+  for (const [address, heading] of Object.entries({
+    [`/console/companies/${company}/usage`]: "Limits and use", "/console/agents": "Agents", "/console/agents/secrets": "Secrets",
+  })) {
+    await page.goto(url + address);
+    await page.getByRole("heading", { name: heading, exact: true }).first().waitFor();
+    await alert.waitFor();
+    await accessible(page, `without a part of ${heading}`);
+  }
+  await page.goto(`${url}/console/agents/runs?agent=1`); // whose list of names is short
+  await page.getByRole("heading", { name: "Runs", exact: true }).first().waitFor();
+  await page.getByLabel("Agent", { exact: true }).waitFor();
+  assert.equal(await alert.count(), 0);
+});
+
 test("a page that is opened without a connection says so, and loads by itself once there is one, in German as well", async (t) => {
   for (const { language, keys, enter, lost } of [
     { language: "en-GB", keys: "API keys", enter: signIn, lost: "The connection is lost. This page loads by itself when it is back." },

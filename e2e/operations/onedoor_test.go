@@ -304,20 +304,131 @@ func TestCellAway(t *testing.T) {
 	for name, try := range map[string]struct{ token, query, want string }{
 		"what may be null": {token, `{ me { customer { name contexts { totalCount } } } }`, `{"errors":[{"message":"the cell of the region eu-central is not available at the moment","path":["me","customer","contexts"],"locations":[{"line":1,"column":24}],` +
 			`"extensions":{"code":"UNAVAILABLE","region":"eu-central","requestId":"ID","retryAfter":1}}],"data":{"me":{"customer":{"name":"Alpine Hydro","contexts":null}}}`},
+		"agents of one's own company":  {token, `{ me { email customer { name agents { totalCount } } } }`, `"data":{"me":{"email":"lukas@alpine-hydro.example","customer":{"name":"Alpine Hydro","agents":null}}}`},
+		"secrets of one's own company": {home.Token(id, secret, "builder"), `{ me { customer { name secrets { name } } } }`, `"data":{"me":{"customer":{"name":"Alpine Hydro","secrets":null}}}`},
 		"what may not": {
-			home.Root(), fmt.Sprintf(`{ a: customer(id: "%d") { name webhookDestinations { totalCount } } b: customer(id: "%d") { name webhookDestinations { totalCount } } }`, hydro, home.Customer("Brightwater Labs")),
-			`"path":["a","webhookDestinations"],"locations":[{"line":1,"column":31}],"extensions":{"code":"UNAVAILABLE","region":"eu-central","requestId":"ID","retryAfter":1}}],` +
-				`"data":{"a":null,"b":{"name":"Brightwater Labs","webhookDestinations":{"totalCount":0}}}`,
+			home.Root(), fmt.Sprintf(`{ a: customer(id: "%d") { name deletedWebhookDestinations { id } } b: customer(id: "%d") { name deletedWebhookDestinations { id } } }`, hydro, home.Customer("Brightwater Labs")),
+			`"path":["a","deletedWebhookDestinations"],"locations":[{"line":1,"column":31}],"extensions":{"code":"UNAVAILABLE","region":"eu-central","requestId":"ID","retryAfter":1}}],` +
+				`"data":{"a":null,"b":{"name":"Brightwater Labs","deletedWebhookDestinations":[]}}`,
 		},
-		"a list at the top":         {home.Root(), fmt.Sprintf(`{ me { email } webhookDestinations(customerId: "%d") { totalCount } }`, hydro), `"data":null,`},
-		"a list of each of several": {home.Root(), `{ me { email } customers { nodes { name webhookDestinations { totalCount } } } }`, `"data":null,`},
-		"a change":                  {token, `mutation { createContext(input: {name: "n", description: "d", caption: "c"}) { context { name } } }`, `"data":{"createContext":null}`},
+		"a list at the top": {home.Root(), fmt.Sprintf(`{ me { email } webhookDestinations(customerId: "%d") { totalCount } }`, hydro), `"data":null,`},
+		"a change":          {token, `mutation { createContext(input: {name: "n", description: "d", caption: "c"}) { context { name } } }`, `"data":{"createContext":null}`},
 	} {
 		a := home.PostWith("/graphql", try.token, "application/json", platform.MustJSON(t, map[string]any{"query": try.query}), http.Header{"X-Request-Id": {"ID"}})
 		if !strings.Contains(string(a.Body), try.want) || !strings.Contains(string(a.Body), "UNAVAILABLE") {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
+}
+
+// TestOneOfSeveralCellsAway: companies of several cells are told of with what the living ones have, and each field that the other one has is null, with an error of its own.
+func TestOneOfSeveralCellsAway(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	home := c.Home
+	cells := map[string]*platform.Platform{"eu-central": c.Cell, "us-east": c.Another(t, "us-east").Cell}
+	companies := map[string]string{"Alpine Hydro": "eu-central", "Brightwater Labs": "us-east", "Coral Ports": "home"}
+	admin := home.OpenSession(t, platform.DemoAdmin, home.Demo.AdminPassword).Token
+	ids := []string{}
+	for name := range companies {
+		ids = append(ids, fmt.Sprint(home.Customer(name)))
+		home.Mutate(admin, "createSecret", "secret { name }", map[string]any{"customerId": ids[len(ids)-1], "name": "KEY", "value": "x"})
+	}
+	for region, other := range map[string]string{"us-east": "eu-central"} {
+		const nowhere = "http://127.0.0.1:1"
+		home.SQL(`UPDATE cells SET address = CASE WHEN region_id = $1 THEN $2 ELSE $3 END`, home.RegionID(region), nowhere, cells[other].URL)
+		devtest.Eventually(t, "the other cell knows it, too", func() bool {
+			return cells[other].Number(`SELECT count(*) FROM cells WHERE (address = $1) = (region_id = $2)`, nowhere, home.RegionID(region)) == 2
+		})
+		for name, at := range map[string]*platform.Platform{"home": home, other: cells[other]} {
+			lost := []string{"agents", "secrets", "webhookDestinations"}
+			if at != home { // which hears of all cells what there is
+				lost = []string{"agents", "secrets", "usage", "webhookDestinations"}
+			}
+			const fields = `name agents { totalCount } webhookDestinations { totalCount } secrets { name } usage { name }`
+			for _, query := range []string{
+				`query($ids: [ID!]) { list: customers(filter: {ids: $ids}) { nodes { ` + fields + ` } } }`,
+				`mutation { list: updateCustomer(input: {customerId: "1", name: "Northwind"}) { customer { descendants(first: 50) { nodes { ` + fields + ` } } } } }`,
+			} {
+				a := at.Do("POST", "/graphql", admin, map[string]any{"query": query, "variables": map[string]any{"ids": ids}})
+				shown, failed := companiesOf(t, a, region)
+				for company, of := range companies {
+					if of == region {
+						hasLost(t, shown[company], failed[company], company, lost)
+					} else {
+						hasLost(t, shown[company], failed[company], company, nil)
+					}
+				}
+				if t.Failed() {
+					t.Fatalf("without %s at %s: %s: %d %s", region, name, query, a.Status, a.Body)
+				}
+			}
+		}
+	}
+	// Of a company that has none it is known that it has none.
+	if data := home.MustGQL(admin, fmt.Sprintf(`{ customer(id: "%d") { secrets { name } } }`, home.Customer("Coral Air")), nil); fmt.Sprint(data) != "map[customer:map[secrets:[]]]" {
+		t.Errorf("no secrets are %v", data)
+	}
+}
+
+// hasLost looks at what is shown of a company: what is lost is null and has an error, and nothing else is or has.
+func hasLost(t *testing.T, shown map[string]any, failed []string, company string, lost []string) {
+	t.Helper()
+	if !slices.Equal(failed, lost) {
+		t.Errorf("of %s the errors are of %v, not of %v", company, failed, lost)
+	}
+	want := map[string]any{"name": company, "agents": map[string]any{"totalCount": 0.0}, "webhookDestinations": map[string]any{"totalCount": 0.0}, "secrets": []any{map[string]any{"name": "KEY"}}}
+	if used, known := shown["usage"].([]any); known && len(used) > 0 {
+		want["usage"] = used
+	}
+	for _, field := range lost {
+		want[field] = nil
+	}
+	if !reflect.DeepEqual(shown, want) {
+		t.Errorf("%s is %v, not %v", company, shown, want)
+	}
+}
+
+// companiesOf are the companies of an answer, by their names, and which fields of each have an error that tells of the cell that is away.
+func companiesOf(t *testing.T, a platform.Answer, away string) (companies map[string]map[string]any, failed map[string][]string) {
+	t.Helper()
+	type list struct{ Nodes []map[string]any }
+	var body struct {
+		Data struct {
+			List struct {
+				list
+				Customer struct{ Descendants list }
+			}
+		}
+		Errors []struct {
+			Path       []any
+			Locations  []any
+			Extensions struct{ Code, Region string }
+		}
+	}
+	devtest.Check(t, json.Unmarshal(a.Body, &body))
+	if a.Status != 200 {
+		t.Errorf("%d", a.Status)
+	}
+	companies, failed = map[string]map[string]any{}, map[string][]string{}
+	nodes := slices.Concat(body.Data.List.Nodes, body.Data.List.Customer.Descendants.Nodes)
+	for _, node := range nodes {
+		companies[fmt.Sprint(node["name"])] = node
+	}
+	for _, e := range body.Errors {
+		at := len(e.Path) - 2
+		place, known := e.Path[max(0, at)].(float64)
+		if e.Extensions.Code != "UNAVAILABLE" || e.Extensions.Region != away || len(e.Locations) != 1 || !known || int(place) >= len(nodes) {
+			t.Errorf("an error: %+v", e)
+			continue
+		}
+		company := fmt.Sprint(nodes[int(place)]["name"])
+		failed[company] = append(failed[company], fmt.Sprint(e.Path[at+1]))
+	}
+	for _, fields := range failed {
+		slices.Sort(fields)
+	}
+	return companies, failed
 }
 
 // BenchmarkOneDoor is what it costs to ask the home for what lives in a cell, beside asking the cell itself.

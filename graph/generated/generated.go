@@ -763,7 +763,7 @@ type Customer implements Node {
     "Cursor of the row behind the last."
     before: String
   ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
-  "The agents of all of the company's accounts, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
+  "The agents of all of the company's accounts, by id. Null with the error ` + "`" + `UNAVAILABLE` + "`" + ` while the cell of the company's region does not answer. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
     "Which of them; all when left out."
     filter: AgentFilter
@@ -777,22 +777,22 @@ type Customer implements Node {
     last: Int
     "Cursor of the row behind the last."
     before: String
-  ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  ): AgentConnection @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "The company's agents that ` + "`" + `restoreAgent` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   deletedAgents: [Deleted!]! @needs(app: [BUILDER], right: "agent.write")
-  "What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  usage: [Usage!]! @needs(app: [TENANT], right: "company.read")
+  "What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Null with the error ` + "`" + `UNAVAILABLE` + "`" + ` while the cell of the company's region does not answer. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  usage: [Usage!] @needs(app: [TENANT], right: "company.read")
   "The company's invitations, by id; the newest 200. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   invitations: [Invitation!]! @needs(app: [TENANT], right: "user.read")
-  "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
-  secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
+  "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Null with the error ` + "`" + `UNAVAILABLE` + "`" + ` while the cell of the company's region does not answer. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
+  secrets: [Secret!] @needs(app: [TENANT, BUILDER], right: "agent.write")
   "The company's secrets that ` + "`" + `restoreSecret` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
   deletedSecrets: [Deleted!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
   "Where the company's people sign in, by id; at most 20 of a company. A company that has no identity provider of its own that is enabled inherits those of the nearest company above it that has. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   identityProviders("Whether inherited ones are listed, too, where none of its own is enabled." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
   "The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   scimTokens: [ScimToken!]! @needs(app: [TENANT], right: "key.read")
-  "Where the company has its events delivered to, by id unless asked for otherwise. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
+  "Where the company has its events delivered to, by id unless asked for otherwise. Null with the error ` + "`" + `UNAVAILABLE` + "`" + ` while the cell of the company's region does not answer. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
     "Which of them; all when left out."
     filter: WebhookDestinationFilter
@@ -806,7 +806,7 @@ type Customer implements Node {
     last: Int
     "Cursor of the row behind the last."
     before: String
-  ): WebhookDestinationConnection! @needs(right: "webhook.read")
+  ): WebhookDestinationConnection @needs(right: "webhook.read")
   "The company's destinations that ` + "`" + `restoreWebhookDestination` + "`" + ` can bring back, the one that was deleted last first; at most 200. One without a name goes by its address. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
   deletedWebhookDestinations: [Deleted!]! @needs(right: "webhook.write")
   "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
@@ -12636,10 +12636,10 @@ func (ec *executionContext) _Customer_agents(ctx context.Context, field graphql.
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
-			return ec.marshalNAgentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOAgentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -12694,10 +12694,10 @@ func (ec *executionContext) _Customer_usage(ctx context.Context, field graphql.C
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Usage) graphql.Marshaler {
-			return ec.marshalNUsage2ᚕᚖcanopyᚋdbᚐUsageᚄ(ctx, selections, v)
+			return ec.marshalOUsage2ᚕᚖcanopyᚋdbᚐUsageᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 
@@ -12730,10 +12730,10 @@ func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Secret) graphql.Marshaler {
-			return ec.marshalNSecret2ᚕᚖcanopyᚋdbᚐSecretᚄ(ctx, selections, v)
+			return ec.marshalOSecret2ᚕᚖcanopyᚋdbᚐSecretᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 
@@ -12830,10 +12830,10 @@ func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, f
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
-			return ec.marshalNWebhookDestinationConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOWebhookDestinationConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -33002,7 +33002,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "agents":
 			out.Values[i] = ec._Customer_agents(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deletedAgents":
@@ -33012,7 +33012,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "usage":
 			out.Values[i] = ec._Customer_usage(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "invitations":
@@ -33022,7 +33022,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "secrets":
 			out.Values[i] = ec._Customer_secrets(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deletedSecrets":
@@ -33042,7 +33042,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "webhookDestinations":
 			out.Values[i] = ec._Customer_webhookDestinations(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deletedWebhookDestinations":
@@ -42692,22 +42692,6 @@ func (ec *executionContext) marshalNSearchType2string(ctx context.Context, sel a
 	return res
 }
 
-func (ec *executionContext) marshalNSecret2ᚕᚖcanopyᚋdbᚐSecretᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Secret) graphql.Marshaler {
-	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx context.Context, sel ast.SelectionSet, v *db.Secret) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -42914,22 +42898,6 @@ func (ec *executionContext) marshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx
 func (ec *executionContext) unmarshalNUploadDocumentInput2canopyᚋresolversᚐUploadDocumentInput(ctx context.Context, v any) (resolvers.UploadDocumentInput, error) {
 	res, err := ec.unmarshalInputUploadDocumentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNUsage2ᚕᚖcanopyᚋdbᚐUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Usage) graphql.Marshaler {
-	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNUsage2ᚖcanopyᚋdbᚐUsage(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) marshalNUsage2ᚖcanopyᚋdbᚐUsage(ctx context.Context, sel ast.SelectionSet, v *db.Usage) graphql.Marshaler {
@@ -43576,6 +43544,13 @@ func (ec *executionContext) marshalOAgent2ᚖcanopyᚋdbᚐAgent(ctx context.Con
 		return graphql.Null
 	}
 	return ec._Agent(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAgentConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AgentConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOAgentFilter2ᚕᚖcanopyᚋresolversᚐAgentFilterᚄ(ctx context.Context, v any) ([]*resolvers.AgentFilter, error) {
@@ -45076,6 +45051,25 @@ func (ec *executionContext) marshalOSearchType2ᚕstringᚄ(ctx context.Context,
 	return ret
 }
 
+func (ec *executionContext) marshalOSecret2ᚕᚖcanopyᚋdbᚐSecretᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Secret) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOSetAccountDisabledPayload2ᚖcanopyᚋresolversᚐSetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -45284,6 +45278,25 @@ func (ec *executionContext) marshalOUploadDocumentPayload2ᚖcanopyᚋresolvers�
 	return ec._UploadDocumentPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOUsage2ᚕᚖcanopyᚋdbᚐUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Usage) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNUsage2ᚖcanopyᚋdbᚐUsage(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOUser2ᚖcanopyᚋdbᚐUser(ctx context.Context, sel ast.SelectionSet, v *db.User) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -45416,6 +45429,13 @@ func (ec *executionContext) marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestinat
 		return graphql.Null
 	}
 	return ec._WebhookDestination(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOWebhookDestinationConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._WebhookDestinationConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOWebhookDestinationFilter2ᚕᚖcanopyᚋresolversᚐWebhookDestinationFilterᚄ(ctx context.Context, v any) ([]*resolvers.WebhookDestinationFilter, error) {

@@ -57,7 +57,7 @@ function NewAgent() {
   return <Button renderRoot={(props) => <Link to="/agents/new" search={true} {...props} />} leftSection={<IconPlus size={16} aria-hidden />}>{text.agents.create}</Button>;
 }
 
-type Listed = AgentsResult["me"]["customer"]["agents"]["nodes"][number];
+type Listed = NonNullable<AgentsResult["me"]["customer"]["agents"]>["nodes"][number];
 
 function useWhich({ find, state, order }: AgentsSearch) {
   const [typed] = useDebouncedValue(find, 200);

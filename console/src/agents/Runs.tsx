@@ -28,7 +28,7 @@ export function Runs() {
   const search = useSearch({ from: "/inside/agents/runs" });
   const navigate = useNavigate();
   const { data } = useAsk(AgentNames, {});
-  const agents = data?.me.customer.agents.nodes ?? [];
+  const agents = data?.me.customer.agents?.nodes ?? [];
   const change = (to: RunsSearch) => navigate({ to: ".", search: { ...search, ...to }, replace: true });
   // One of another company below is not among the names, and yet what is looked for.
   const other = data !== undefined && search.agent !== undefined && !agents.some(({ databaseId }) => databaseId === search.agent);

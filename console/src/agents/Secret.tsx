@@ -16,7 +16,7 @@ import { useSubmit } from "../ui/useSubmit";
 import { When } from "../ui/When";
 import { DeleteSecret, RestoreSecret, Secrets as Ask, type SecretsResult, UpdateSecret } from "./agents.gql";
 
-type OneSecret = SecretsResult["me"]["customer"]["secrets"][number];
+type OneSecret = NonNullable<SecretsResult["me"]["customer"]["secrets"]>[number];
 
 /** One secret: where it is used by its name, another value for it, and its end. */
 export function Secret() {
@@ -24,7 +24,7 @@ export function Secret() {
   const { secretId } = useParams({ from: "/inside/agents/secrets/$secretId" });
   const navigate = useNavigate();
   const { data, error, again } = useAsk(Ask, {});
-  const secret = data?.me.customer.secrets.find(({ databaseId }) => String(databaseId) === secretId);
+  const secret = data?.me.customer.secrets?.find(({ databaseId }) => String(databaseId) === secretId);
   const close = () => navigate({ to: "/agents/secrets" });
   return (
     <SidePanel key={secretId} title={secret?.name ?? text.agents.secret} close={close}>

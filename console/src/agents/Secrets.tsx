@@ -35,8 +35,8 @@ function List() {
   const navigate = useNavigate();
   const { secretId } = useParams({ strict: false });
   const { data, error, again } = useAsk(Ask, {});
-  if (!data) return error ? <Problem error={error} again={again} /> : <Skeleton height={160} />;
-  const { secrets } = data.me.customer;
+  const secrets = data?.me.customer.secrets;
+  if (!secrets) return error ? <Problem error={error} again={again} /> : <Skeleton height={160} />;
   if (secrets.length === 0) return <Empty title={text.agents.noSecrets} hint={text.agents.noSecretsHint} action={<NewSecret />} />;
   return (
     <Rows

@@ -94,12 +94,12 @@ export function Create() {
 /** Where it will be, and what it counts against: what there is of what may be. The limits of others, while they are far, are there for those who look. */
 function Below({ room: { name, usage } }: { room: Below }) {
   const { text } = useText();
-  const bounded = usage.flatMap((one) => (one.limit !== null && stock(one.name) ? [{ ...one, limit: one.limit }] : []));
+  const bounded = usage?.flatMap((one) => (one.limit !== null && stock(one.name) ? [{ ...one, limit: one.limit }] : [])) ?? [];
   const tight = bounded.filter(({ used, limit, own }) => limit === own || used >= limit * near);
   const far = bounded.filter((one) => !tight.includes(one));
   return (
     <Stack gap={4}>
-      <Text size="sm" c="dimmed">{text.companies.createBelow(name)} {bounded.length === 0 ? text.companies.noLimits(name) : text.companies.limitsHint(name)}</Text>
+      <Text size="sm" c="dimmed">{text.companies.createBelow(name)} {usage && (bounded.length === 0 ? text.companies.noLimits(name) : text.companies.limitsHint(name))}</Text>
       {tight.length > 0 && <Bounds of={tight} label={text.companies.usage} />}
       {far.length > 0 && (
         <details>
@@ -111,7 +111,7 @@ function Below({ room: { name, usage } }: { room: Below }) {
   );
 }
 
-function Bounds({ of, label }: { of: readonly (Below["usage"][number] & { limit: number })[]; label: string }) {
+function Bounds({ of, label }: { of: readonly (NonNullable<Below["usage"]>[number] & { limit: number })[]; label: string }) {
   const { text, format } = useText();
   return (
     <ul aria-label={label} style={{ margin: 0, paddingInlineStart: "1.1rem", fontSize: "var(--mantine-font-size-sm)" }}>

@@ -27,7 +27,7 @@ export function MoveChanges({ mover, place, reach, limits }: Moved) {
   const sameReach = reach ? reach.known && reach.gain.people.length + reach.lose.people.length === 0 : companies.gain.length + companies.lose.length === 0;
   const { stays } = text.companies;
   const same = [
-    stays.region(mover.region.name), ...(creates ? [] : [stays.creates]), ...(signsIn ? [] : [stays.signsIn]), ...(sameReach ? [stays.reach] : []), ...(limits.of.length === 0 ? [stays.limits] : []),
+    stays.region(mover.region.name), ...(creates ? [] : [stays.creates]), ...(signsIn ? [] : [stays.signsIn]), ...(sameReach ? [stays.reach] : []), ...(limits.known && limits.of.length === 0 ? [stays.limits] : []),
   ];
   return (
     <Stack gap="sm" component="section" aria-label={text.companies.moveChange}>
@@ -108,19 +108,20 @@ export function useBounds(mover: Mover, place: Place) {
   const below = place.level === 0;
   const asks = below && me.customer.level === 0 && me.can("audit.read");
   const { data, error, again } = useAsk(DefaultLimits, {}, { pause: !asks });
-  return { of: boundsOf(mover, place, data?.operations.defaultLimits), unknown: below && !asks, error, again };
+  const known = mover.usage !== null && place.usage !== null;
+  return { of: boundsOf(mover, place, data?.operations.defaultLimits), known, noDefaults: below && !asks, error, again };
 }
 
 /** What is limited otherwise there, and what goes along. */
-function Limits({ mover, of, unknown, error, again }: { mover: Mover } & ReturnType<typeof useBounds>) {
+function Limits({ mover, of, noDefaults, error, again }: { mover: Mover } & ReturnType<typeof useBounds>) {
   const { text } = useText();
   return (
     <div>
       <Problem error={error} again={again} />
       {of.length > 0 && <Bounds of={of} />}
-      {of.length > 0 && mover.usage.some(({ own }) => own !== null) && <Text size="xs" c="dimmed">{text.companies.moveOwnLimits}</Text>}
+      {of.length > 0 && mover.usage?.some(({ own }) => own !== null) && <Text size="xs" c="dimmed">{text.companies.moveOwnLimits}</Text>}
       {of.some(({ today }) => today.by === "default") && <Text size="xs" c="dimmed">{text.companies.moveDefaults}</Text>}
-      {unknown && <Text size="xs" c="dimmed">{text.companies.moveDefaultsThere}</Text>}
+      {noDefaults && <Text size="xs" c="dimmed">{text.companies.moveDefaultsThere}</Text>}
     </div>
   );
 }

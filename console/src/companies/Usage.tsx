@@ -15,7 +15,7 @@ import { SetLimits, Usage as Ask, type UsageResult } from "./companies.gql";
 import { near } from "./place";
 
 type Whole = NonNullable<UsageResult["customer"]>;
-type One = Whole["usage"][number];
+type One = NonNullable<Whole["usage"]>[number];
 
 /** What a company has against what it may have, in bars that say why. */
 export function Usage() {
@@ -26,6 +26,7 @@ export function Usage() {
   const { data, error, again } = useAsk(Ask, { id: companyId });
   const [changing, setChanging] = useState(false);
   const company = data?.customer;
+  const usage = company?.usage;
   const mayChange = me.can("company.write") && (String(me.customer.databaseId) !== companyId || me.customer.level === 0);
   return (
     <SidePanel title={text.companies.usage} close={() => navigate({ to: "/companies/$companyId", params: { companyId }, search: true })}>
@@ -33,10 +34,10 @@ export function Usage() {
         <Problem error={error} again={again} />
         {!company && !error && <Skeleton height={300} />}
         {company && <Text size="sm" c="dimmed">{text.companies.usageHint(company.name)}</Text>}
-        {company && changing && <Limits company={company} close={() => setChanging(false)} />}
-        {company && !changing && (
+        {usage && changing && <Limits company={company} usage={usage} close={() => setChanging(false)} />}
+        {usage && !changing && (
           <>
-            {company.usage.map((one) => <Bar key={one.name} one={one} company={company} />)}
+            {usage.map((one) => <Bar key={one.name} one={one} company={company} />)}
             {mayChange && <Button w="fit-content" variant="default" onClick={() => setChanging(true)}>{text.companies.changeLimits}</Button>}
           </>
         )}
@@ -80,13 +81,13 @@ function whose(text: Words, company: Pick<Whole, "id">, by: One["limitedBy"]): s
 }
 
 /** The company's own limits; those of the companies above bind beside them. */
-function Limits({ company, close }: { company: Whole; close: () => void }) {
+function Limits({ company, usage, close }: { company: Whole; usage: readonly One[]; close: () => void }) {
   const { text, format } = useText();
   const { offer } = useNotices();
   const set = useChange(SetLimits);
-  const own = Object.fromEntries(company.usage.map(({ name, own }) => [name, own])) as Record<One["name"], number | null>;
+  const own = Object.fromEntries(usage.map(({ name, own }) => [name, own])) as Record<One["name"], number | null>;
   const [form, setForm] = useState(own);
-  const changed = company.usage.map(({ name }) => name).filter((name) => form[name] !== own[name]);
+  const changed = usage.map(({ name }) => name).filter((name) => form[name] !== own[name]);
   const submit = useSubmit(async () => {
     const limitsOf = (from: typeof own) => ({ input: { customerId: company.id, limits: changed.map((name) => ({ name, limit: from[name] })) } });
     await set(limitsOf(form));
@@ -97,7 +98,7 @@ function Limits({ company, close }: { company: Whole; close: () => void }) {
     <form onSubmit={submit.onSubmit}>
       <Stack>
         <Problem error={submit.error} />
-        {company.usage.map(({ name, limit, limitedBy, own: mine }) => (
+        {usage.map(({ name, limit, limitedBy, own: mine }) => (
           <NumberInput
             key={name} label={text.companies.limits[name]} placeholder={text.companies.limitEmpty} min={0} allowDecimal={false} hideControls thousandSeparator=" "
             description={limit !== null && limit !== mine ? text.companies.limitTighter(writer(format, name)(limit), whose(text, company, limitedBy)) : undefined}

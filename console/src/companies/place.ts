@@ -2,7 +2,7 @@ import type { MovingResult, PlaceResult } from "./companies.gql";
 
 export type Mover = NonNullable<MovingResult["customer"]>;
 export type Place = NonNullable<PlaceResult["customer"]>;
-type Used = Place["usage"][number];
+type Used = NonNullable<Place["usage"]>[number];
 
 /** Why a company can't be put at a place. */
 export type Refusal = "self" | "there" | "inactive";
@@ -70,11 +70,14 @@ export interface Bound {
 /** The platform's limits for companies right below the root that have none of their own; undefined where they are not known. */
 export type Defaults = readonly { name: Used["name"]; limit: number }[] | undefined;
 
-/** What is limited otherwise at a place. A company's own limits go along; the platform's defaults hold right below the root alone. */
+/**
+ * What is limited otherwise at a place, as far as it is known of both. A company's own limits go along; the platform's defaults hold right below
+ * the root alone.
+ */
 export function boundsOf(mover: Mover, place: Place, defaults: Defaults): Bound[] {
   const above = new Set(mover.ancestors.map(({ id }) => id));
-  return mover.usage.flatMap((now) => {
-    const of = place.usage.find(({ name }) => name === now.name);
+  return (mover.usage ?? []).flatMap((now) => {
+    const of = place.usage?.find(({ name }) => name === now.name);
     if (!of) return [];
     const today = limitToday(mover, now);
     const there = tightest(limitOf(of), ownAt(place, now, defaults));

@@ -17,9 +17,10 @@ export function Busiest() {
   const { by = measures[0] }: OperationsSearch = useSearch({ from: "/inside/operations" });
   const { data, error, again } = usePolled(Ask, { by });
   const write = by === "STORAGE_BYTES" ? format.bytes : format.number;
-  const rows = useMemo(() => (data?.operations.busiest ?? []).map((company, place) => {
-    const usage = company.usage.find(({ name }) => name === by);
-    return { company, place: place + 1, used: usage?.used ?? 0, limit: usage?.limit ?? null };
+  const rows = useMemo(() => (data?.operations.busiest ?? []).flatMap(({ usage, ...company }, place) => {
+    if (!usage) return [];
+    const now = usage.find(({ name }) => name === by);
+    return { company, place: place + 1, used: now?.used ?? 0, limit: now?.limit ?? null };
   }), [data, by]);
   const series = useMemo(() => [{ name: text.companies.limits[by], of: ({ used }: { used: number }) => used }], [text, by]);
   return (

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-DlBxDxwS.js";import{i as t}from"./keys.gql-DWrqWrcW.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-D6occ9bD.js";import{c as t}from"./webhooks.gql-BsPxHg83.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};
