@@ -11,11 +11,14 @@ import (
 	"canopy/internal/rule"
 )
 
+// ofWhatIsNamed are the fields of the builder that look by themselves whether what they hang from has it here.
+var ofWhatIsNamed = []*rule.Rule{rule.CustomerAgents, rule.CustomerDeletedAgents, rule.AccountAgents}
+
 // answersFor refuses what another cell has to answer: whatever the assistant and the builder do is of the caller's company, and lives in the cell of its region. In tenant
 // management a caller asks for other companies, too: there it is the company that is asked for. What another cell has passed on is looked for in any case: builders name agents and runs of companies
-// below their own, by ids that tell the cell.
+// below their own, by ids that tell the cell. So are the agents of a company or an account, which are where that lives.
 func (r *Resolver) answersFor(ctx context.Context, p *access.Principal, need *rule.Rule) error {
-	if hop.By(ctx) != "" || slices.Contains(need.Apps, access.Tenant) || !need.OfData() {
+	if hop.By(ctx) != "" || slices.Contains(need.Apps, access.Tenant) || !need.OfData() || slices.Contains(ofWhatIsNamed, need) {
 		return nil
 	}
 	return r.hasOf(ctx, p.RegionID)

@@ -321,7 +321,8 @@ func TestCellAway(t *testing.T) {
 	}
 }
 
-// TestOneOfSeveralCellsAway: companies of several cells are told of with what the living ones have, and each field that the other one has is null, with an error of its own.
+// TestOneOfSeveralCellsAway: companies of several cells are told of with what the living ones have, and each field that the other one has is null, with an error of its own:
+// also where it is the cell of the caller's own company.
 func TestOneOfSeveralCellsAway(t *testing.T) {
 	t.Parallel()
 	c := platform.StartOneDoor(t, "eu-central")
@@ -329,12 +330,15 @@ func TestOneOfSeveralCellsAway(t *testing.T) {
 	cells := map[string]*platform.Platform{"eu-central": c.Cell, "us-east": c.Another(t, "us-east").Cell}
 	companies := map[string]string{"Alpine Hydro": "eu-central", "Brightwater Labs": "us-east", "Coral Ports": "home"}
 	admin := home.OpenSession(t, platform.DemoAdmin, home.Demo.AdminPassword).Token
+	if root := home.Number(`SELECT region_id FROM customers WHERE id = 1`); root != home.RegionID("eu-central") {
+		t.Fatalf("the caller's company is of the region %d", root)
+	}
 	ids := []string{}
 	for name := range companies {
 		ids = append(ids, fmt.Sprint(home.Customer(name)))
 		home.Mutate(admin, "createSecret", "secret { name }", map[string]any{"customerId": ids[len(ids)-1], "name": "KEY", "value": "x"})
 	}
-	for region, other := range map[string]string{"us-east": "eu-central"} {
+	for region, other := range map[string]string{"us-east": "eu-central", "eu-central": "us-east"} {
 		const nowhere = "http://127.0.0.1:1"
 		home.SQL(`UPDATE cells SET address = CASE WHEN region_id = $1 THEN $2 ELSE $3 END`, home.RegionID(region), nowhere, cells[other].URL)
 		devtest.Eventually(t, "the other cell knows it, too", func() bool {
