@@ -298,9 +298,10 @@ func (y *yard) graphRows() []graphRow {
 		}, within),
 	}
 	return append(rows,
+		graphRow{fields: "Customer.agents", variables: anyCustomer, want: between, query: `query($id: ID){ customer(id: $id) { agents { nodes { name } } } }`},
 		graphRow{
-			fields: "Customer.agents Customer.webhookDestinations", variables: anyCustomer, want: between,
-			query: `query($id: ID){ customer(id: $id) { agents { nodes { name } } webhookDestinations { nodes { name } } } }`,
+			fields: "Customer.webhookDestinations", variables: anyCustomer, want: shape(between).there(getsOK, asOtherApp), // whose token is for tenant management
+			query: `query($id: ID){ customer(id: $id) { webhookDestinations { nodes { name } } } }`,
 		},
 		graphRow{
 			fields: "Customer.deletedAgents Customer.deletedWebhookDestinations", want: between, variables: func(a *ask) object {

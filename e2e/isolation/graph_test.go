@@ -173,6 +173,7 @@ func edgeRows() []graphRow {
 		edge("Customer.invitations Invitation.customer Invitation.inviter", `invitations { email status customer { name } inviter { email } }`),
 		edge("Customer.secrets Secret.customer", `secrets { name customer { name } }`),
 		edge("Customer.deletedSecrets", `deletedSecrets { name }`),
+		edge("Customer.webhookDestinations/tenant", `webhookDestinations { nodes { name url } totalCount }`),
 		edge("Customer.apiKeys", `apiKeys { nodes { name clientId } totalCount }`),
 		edge("Customer.apiKeys/filter", `apiKeys(filter: {or: [{active: true}, {active: false}]}, orderBy: [{field: NAME}]) { nodes { name clientId } totalCount }`),
 		edge("ApiKey.user ApiKey.customer", `apiKeys { nodes { user { email } customer { name } } }`),
