@@ -65,7 +65,7 @@ func (r *Resolver) agentsOf(ctx context.Context, c *caller, account *db.Account,
 }
 
 // accountOf gives the account of an optional argument, the one of the caller's grant when it is
-// left out.
+// left out. What it has must be here.
 func (r *Resolver) accountOf(ctx context.Context, c *caller, id *globalid.ID, app access.App) (*db.Account, error) {
 	n := c.AccountID
 	if id != nil {
@@ -77,7 +77,10 @@ func (r *Resolver) accountOf(ctx context.Context, c *caller, id *globalid.ID, ap
 		n = g.AccountID
 	}
 	account, err := r.Store.Account(ctx, c.Scope(), n)
-	return account, c.unreached(err, "account", n)
+	if err != nil {
+		return nil, c.unreached(err, "account", n)
+	}
+	return account, r.hasOf(ctx, account.RegionID)
 }
 
 // Agent gives an agent within reach.
@@ -208,7 +211,7 @@ var agentsMade = kind[db.NewAgent]{
 // builderAccount gives the account where an agent is made. That of the caller's own grant was found with the caller.
 func (m Mutation) builderAccount(ctx context.Context, c *caller, id *globalid.ID) (*db.Account, error) {
 	if g := c.Grants[access.Builder]; id == nil && g != nil && c.Serves[access.Builder] {
-		return &db.Account{ID: g.AccountID, CustomerID: c.CustomerID}, nil
+		return &db.Account{ID: g.AccountID, CustomerID: c.CustomerID}, m.hasOf(ctx, c.RegionID)
 	}
 	account, err := m.accountOf(ctx, c, id, access.Builder)
 	if err != nil {

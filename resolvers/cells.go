@@ -11,8 +11,8 @@ import (
 	"canopy/internal/rule"
 )
 
-// ofWhatIsNamed are the fields of the builder that look by themselves whether what they hang from has it here.
-var ofWhatIsNamed = []*rule.Rule{rule.CustomerAgents, rule.CustomerDeletedAgents, rule.AccountAgents}
+// ofWhatIsNamed are the fields of the builder that look by themselves whether the company or the account that they are of has it here.
+var ofWhatIsNamed = []*rule.Rule{rule.CustomerAgents, rule.CustomerDeletedAgents, rule.AccountAgents, rule.Agents, rule.CreateAgent}
 
 // answersFor refuses what another cell has to answer: whatever the assistant and the builder do is of the caller's company, and lives in the cell of its region. In tenant
 // management a caller asks for other companies, too: there it is the company that is asked for. What another cell has passed on is looked for in any case: builders name agents and runs of companies

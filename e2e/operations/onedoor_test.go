@@ -575,3 +575,47 @@ func note(t *testing.T, listener, event string, found map[string]int) {
 		t.Errorf("%s: %s", listener, event)
 	}
 }
+
+// TestAgentsAreMadeWhereTheirAccountIs: an agent lives in the cell of the account that it is made on, whoever makes it, at whatever door; there its account's list is read.
+func TestAgentsAreMadeWhereTheirAccountIs(t *testing.T) {
+	t.Parallel()
+	c := platform.StartOneDoor(t, "eu-central")
+	us := c.Another(t, "us-east")
+	at := map[string]*platform.Platform{"home": c.Home, "eu-central": c.Cell, "us-east": us.Cell}
+	root := c.Home.RootAs("builder")
+	for company, place := range map[string]string{"Alpine Hydro": "eu-central", "Brightwater Labs": "us-east", "Coral Ports": "home"} {
+		var account int64
+		c.Home.Look(&account, `SELECT a.id FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id JOIN applications p ON p.id = i.application_id
+			WHERE a.customer_id = $1 AND p.code = 'builder'`, c.Home.Customer(company))
+		made := map[string]int64{}
+		for door, p := range at {
+			made[door] = p.Number(`SELECT count(*) FROM agents`)
+		}
+		for door, p := range at {
+			p.Mutate(root, "createAgent", "agent { name }", map[string]any{"accountId": fmt.Sprint(account), "name": company + " by graph at " + door})
+			p.Must(201, "POST", "/v1/agents", root, map[string]any{"accountId": account, "name": company + " by REST at " + door})
+		}
+		for door, p := range at {
+			want := made[door]
+			if door == place {
+				want += 6
+			}
+			if n := p.Number(`SELECT count(*) FROM agents`); n != want {
+				t.Errorf("agents of %s: %d at %s, want %d", company, n, door, want)
+			}
+			for query, want := range map[string]string{
+				fmt.Sprintf(`{ agents(accountId: "%d") { totalCount } }`, account):                    "map[agents:map[totalCount:6]]",
+				fmt.Sprintf(`{ agents(accountId: "%d", first: 1) { nodes { accountId } } }`, account): fmt.Sprintf("map[agents:map[nodes:[map[accountId:%d]]]]", account),
+			} {
+				if shown := fmt.Sprint(p.MustGQL(root, query, nil)); shown != want {
+					t.Errorf("%s at %s: %s", query, door, shown)
+				}
+			}
+			var list []struct{ Name string }
+			devtest.Check(t, json.Unmarshal(p.Must(200, "GET", fmt.Sprintf("/v1/agents?accountId=%d", account), root, nil).Body, &list))
+			if len(list) != 6 {
+				t.Errorf("%d agents of %s by REST at %s", len(list), company, door)
+			}
+		}
+	}
+}
