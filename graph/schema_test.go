@@ -56,6 +56,29 @@ func TestEverythingIsDescribed(t *testing.T) {
 	})
 }
 
+// TestOneCellAwayLeavesTheOthers: what the cell of a region has may be null wherever the directory leads to it, so that all else of an answer is there while that cell is away.
+func TestOneCellAwayLeavesTheOthers(t *testing.T) {
+	fields := 0
+	eachType(t, func(def *ast.Definition) {
+		if !slices.Contains([]string{"Query", "Mutation", "Me", "Customer", "User", "Account", "Permission"}, def.Name) {
+			return
+		}
+		for _, f := range def.Fields {
+			need := rule.Of(def.Name + "." + f.Name)
+			if need == nil || !need.OfData() || need == rule.WebhookCatalog || need == rule.DiagramCheck { // which ask for nothing that is kept
+				continue
+			}
+			fields++
+			if f.Type.NonNull {
+				t.Errorf("%s.%s is never null: while one cell is away the answer would lack what others have", def.Name, f.Name)
+			}
+		}
+	})
+	if fields < 40 {
+		t.Errorf("only %d fields", fields)
+	}
+}
+
 // TestCountsTellWhereTheyEnd: a list that is counted says whether it is longer than that.
 func TestCountsTellWhereTheyEnd(t *testing.T) {
 	eachType(t, func(def *ast.Definition) {

@@ -161,6 +161,14 @@ func (v *check) moment(field string, t time.Time) {
 	}
 }
 
+// orEmpty gives a list that may be null in the graph: null says that it is not known what there is, so where there is nothing it is empty.
+func orEmpty[T any](list []T, err error) ([]T, error) {
+	if list == nil && err == nil {
+		list = []T{}
+	}
+	return list, err
+}
+
 // or gives the value behind a pointer, or the default.
 func or[T any](p *T, otherwise T) T {
 	if p == nil {

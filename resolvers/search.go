@@ -33,7 +33,7 @@ func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt 
 		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, MinRelevance: minRelevance, Mode: search.Mode(or(mode, "")), Documents: documents,
 		IncludeUnrelated: or(includeUnrelated, false), Attributes: given(attributes),
 	})
-	return hits, missing(err, "context", n)
+	return orEmpty(hits, missing(err, "context", n))
 }
 
 // SearchContexts finds the chunks of the ready documents of several contexts that are closest to a prompt, best first.
@@ -48,10 +48,10 @@ func (q Query) SearchContexts(ctx context.Context, contextIDs []*globalid.ID, pr
 	if err != nil {
 		return nil, err
 	}
-	return q.Resolver.Search.FindAmong(ctx, rows, search.Query{
+	return orEmpty(q.Resolver.Search.FindAmong(ctx, rows, search.Query{
 		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, MinRelevance: minRelevance, Mode: search.Mode(or(mode, "")),
 		IncludeUnrelated: or(includeUnrelated, false), Attributes: given(attributes),
-	})
+	}))
 }
 
 // someContexts reads contexts, each once, in the order in which they are named. One that the caller can't read is not there.

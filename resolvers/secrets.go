@@ -324,11 +324,7 @@ func (e CustomerEdges) Secrets(ctx context.Context, obj *db.Customer) ([]*db.Sec
 	if err := e.hasOf(ctx, obj.RegionID); err != nil {
 		return nil, err
 	}
-	list, err := obj.Secrets(ctx, e.Store)
-	if list == nil { // null would say that it is not known which there are
-		list = []*db.Secret{}
-	}
-	return list, err
+	return orEmpty(obj.Secrets(ctx, e.Store))
 }
 
 // DeletedSecrets are the company's secrets that can be brought back.
@@ -339,5 +335,5 @@ func (e CustomerEdges) DeletedSecrets(ctx context.Context, obj *db.Customer) ([]
 	if err := e.hasOf(ctx, obj.RegionID); err != nil {
 		return nil, err
 	}
-	return obj.DeletedSecrets(ctx, e.Store)
+	return orEmpty(obj.DeletedSecrets(ctx, e.Store))
 }

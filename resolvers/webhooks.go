@@ -476,7 +476,7 @@ func (e CustomerEdges) DeletedWebhookDestinations(ctx context.Context, obj *db.C
 	if err := e.hasOf(ctx, obj.RegionID); err != nil {
 		return nil, err
 	}
-	return obj.DeletedDestinations(ctx, e.Store)
+	return orEmpty(obj.DeletedDestinations(ctx, e.Store))
 }
 
 // lostSince checks the moment from which on deliveries are to be recovered.

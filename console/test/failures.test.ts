@@ -154,14 +154,14 @@ test("a platform that is not available (503): a list, a form and the sign-in say
 test("a part of an answer that another cell has is missing: the page says so, and is there otherwise", async (t) => {
   const page = await open(t);
   await signIn(page, greta, "/console/companies");
-  const parts = { Agents: "agents", AgentNames: "agents", Secrets: "secrets", Usage: "usage", Room: "usage" } as const;
+  const parts = { Agents: "agents", AgentNames: "agents", Secrets: "secrets", Usage: "usage", Room: "usage", DeletedAgents: "deletedAgents", Contexts: "contexts" } as const;
   await page.route(`${url}/graphql`, async (route) => {
     const part = Object.entries(parts).find(([name]) => new RegExp(`query ${name}\\b`).test(route.request().postData() ?? ""))?.[1];
     if (!part) return route.fallback();
     const response = await route.fetch();
     const { data } = await response.json();
-    const path = [...(data.me ? ["me"] : []), "customer"];
-    (data.me ?? data).customer[part] = null;
+    const path = part in data ? [] : [...(data.me ? ["me"] : []), "customer"];
+    (part in data ? data : (data.me ?? data).customer)[part] = null;
     const errors = [{ message: "the cell of the region eu-central is not available at the moment", path: [...path, part], extensions: { code: "UNAVAILABLE", region: "eu-central" } }];
     return route.fulfill({ response, json: { errors, data } });
   });
@@ -171,6 +171,7 @@ test("a part of an answer that another cell has is missing: the page says so, an
   const { company } = /companies\/(?<company>\d+)/.exec(page.url())!.groups!;
   for (const [address, heading] of Object.entries({
     [`/console/companies/${company}/usage`]: "Limits and use", "/console/agents": "Agents", "/console/agents/secrets": "Secrets",
+    "/console/agents/deleted": "Recently deleted", "/console/contexts": "Contexts",
   })) {
     await page.goto(url + address);
     await page.getByRole("heading", { name: heading, exact: true }).first().waitFor();

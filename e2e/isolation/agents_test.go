@@ -304,12 +304,18 @@ func (y *yard) graphRows() []graphRow {
 			query: `query($id: ID){ customer(id: $id) { webhookDestinations { nodes { name } } } }`,
 		},
 		graphRow{
-			fields: "Customer.deletedAgents Customer.deletedWebhookDestinations", want: between, variables: func(a *ask) object {
+			fields: "Customer.deletedAgents", want: between, variables: func(a *ask) object {
 				y.aDeletedAgent(a)
+				return anyCustomer(a)
+			},
+			query: `query($id: ID){ customer(id: $id) { deletedAgents { name } } }`,
+		},
+		graphRow{
+			fields: "Customer.deletedWebhookDestinations", want: shape(between).there(getsOK, asOtherApp), variables: func(a *ask) object {
 				y.aDeletedDestination(a)
 				return anyCustomer(a)
 			},
-			query: `query($id: ID){ customer(id: $id) { deletedAgents { name } deletedWebhookDestinations { name } } }`,
+			query: `query($id: ID){ customer(id: $id) { deletedWebhookDestinations { name } } }`,
 		},
 		graphRow{fields: "Account.agents", query: `query($id: ID!){ account(id: $id) { agents { nodes { name } } } }`, variables: one(y.builderAccount), want: between})
 }

@@ -557,8 +557,9 @@ in words. What lies outside the caller's own company and its descendants is FORB
 exists or not. Nobody gives what they don't have: a role, an API key, or a permission that is enabled
 again, whose rights are not all among those of the caller's own role in tenant management is
 FORBIDDEN, with the reason ` + "`" + `beyond_own_rights` + "`" + `; and so is a company that would move below others where
-somebody may more than that. A mutation or a look-up that fails is null, and
-` + "`" + `errors` + "`" + ` tells why under its path: what is asked for beside it is answered. So is what a mutation tells
+somebody may more than that. A mutation or a look-up that fails is null, and so is a list of what
+companies have, such as agents and destinations: it may be kept in another region, whose platform is away.
+` + "`" + `errors` + "`" + ` tells why under its path, and what is asked for beside it is answered. So is what a mutation tells
 this once, such as a secret, where the object beside it can't be read.
 """
 schema {
@@ -763,7 +764,7 @@ type Customer implements Node {
     "Cursor of the row behind the last."
     before: String
   ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
-  "The agents of all of the company's accounts, by id. Null with the error ` + "`" + `UNAVAILABLE` + "`" + ` while the cell of the company's region does not answer. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
+  "The agents of all of the company's accounts, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
     "Which of them; all when left out."
     filter: AgentFilter
@@ -779,20 +780,20 @@ type Customer implements Node {
     before: String
   ): AgentConnection @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "The company's agents that ` + "`" + `restoreAgent` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
-  deletedAgents: [Deleted!]! @needs(app: [BUILDER], right: "agent.write")
-  "What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Null with the error ` + "`" + `UNAVAILABLE` + "`" + ` while the cell of the company's region does not answer. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  deletedAgents: [Deleted!] @needs(app: [BUILDER], right: "agent.write")
+  "What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   usage: [Usage!] @needs(app: [TENANT], right: "company.read")
   "The company's invitations, by id; the newest 200. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   invitations: [Invitation!]! @needs(app: [TENANT], right: "user.read")
-  "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Null with the error ` + "`" + `UNAVAILABLE` + "`" + ` while the cell of the company's region does not answer. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
+  "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
   secrets: [Secret!] @needs(app: [TENANT, BUILDER], right: "agent.write")
   "The company's secrets that ` + "`" + `restoreSecret` + "`" + ` can bring back, the one that was deleted last first; at most 200. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
-  deletedSecrets: [Deleted!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
+  deletedSecrets: [Deleted!] @needs(app: [TENANT, BUILDER], right: "agent.write")
   "Where the company's people sign in, by id; at most 20 of a company. A company that has no identity provider of its own that is enabled inherits those of the nearest company above it that has. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   identityProviders("Whether inherited ones are listed, too, where none of its own is enabled." inherited: Boolean = true): [IdentityProvider!]! @needs(app: [TENANT], right: "company.read")
   "The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   scimTokens: [ScimToken!]! @needs(app: [TENANT], right: "key.read")
-  "Where the company has its events delivered to, by id unless asked for otherwise. Null with the error ` + "`" + `UNAVAILABLE` + "`" + ` while the cell of the company's region does not answer. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
+  "Where the company has its events delivered to, by id unless asked for otherwise. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
     "Which of them; all when left out."
     filter: WebhookDestinationFilter
@@ -808,7 +809,7 @@ type Customer implements Node {
     before: String
   ): WebhookDestinationConnection @needs(right: "webhook.read")
   "The company's destinations that ` + "`" + `restoreWebhookDestination` + "`" + ` can bring back, the one that was deleted last first; at most 200. One without a name goes by its address. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
-  deletedWebhookDestinations: [Deleted!]! @needs(right: "webhook.write")
+  deletedWebhookDestinations: [Deleted!] @needs(right: "webhook.write")
   "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
   version: Int!
 }
@@ -1461,7 +1462,7 @@ type Account implements Node {
     last: Int
     "Cursor of the row behind the last."
     before: String
-  ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  ): AgentConnection @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
   version: Int!
 }
@@ -3545,15 +3546,15 @@ type Query {
     last: Int
     "Cursor of the row behind the last."
     before: String
-  ): AuditEventConnection! @needs(app: [TENANT], right: "audit.read")
+  ): AuditEventConnection @needs(app: [TENANT], right: "audit.read")
   "What may stand in an audit event as its action. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   auditActions: [AuditAction!]! @needs(app: [TENANT], right: "audit.read")
-  "How the platform fares, for callers of the root company only. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "How the platform fares, for callers of the root company only. Where regions have cells, each tells of itself, and of what it knows of the others. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   operations: Operations! @needs(app: [TENANT], right: "audit.read")
   "The contexts of the token's account that the caller can bring back by ` + "`" + `restoreContext` + "`" + `, the one that was deleted last first; at most 200. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
-  deletedContexts: [Deleted!]! @needs(app: [ASSISTANT], right: "context.write")
+  deletedContexts: [Deleted!] @needs(app: [ASSISTANT], right: "context.write")
   "The contexts of the token's account that were deleted for good, or can no more be brought back, and are being erased, in the order of their turns; at most 200. One that is gone is not among them. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
-  contextErasures: [ContextErasure!]! @needs(app: [ASSISTANT], right: "context.write")
+  contextErasures: [ContextErasure!] @needs(app: [ASSISTANT], right: "context.write")
   "The contexts of the token's account that the caller may see, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   contexts(
     "Which of them; all when left out."
@@ -3568,7 +3569,7 @@ type Query {
     last: Int
     "Cursor of the row behind the last."
     before: String
-  ): ContextConnection! @needs(app: [ASSISTANT], right: "context.read")
+  ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
   "A context of the token's account; NOT_FOUND for any other. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   context(
     "Global id or integer."
@@ -3592,7 +3593,7 @@ type Query {
     last: Int
     "Cursor of the row behind the last."
     before: String
-  ): DocumentConnection! @needs(app: [ASSISTANT], right: "context.read")
+  ): DocumentConnection @needs(app: [ASSISTANT], right: "context.read")
   "The chunks of a context's ready documents that are closest to a prompt, best first. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   searchContext(
     "The context."
@@ -3613,7 +3614,7 @@ type Query {
     includeUnrelated: Boolean = false
     "Only documents whose attributes fit: ` + "`" + `{lang: {eq: \"de\"}, year: {gte: 2024}}` + "`" + `, as in ` + "`" + `DocumentFilter` + "`" + `."
     attributes: JSON
-  ): [SearchHit!]! @needs(app: [ASSISTANT], right: "context.read")
+  ): [SearchHit!] @needs(app: [ASSISTANT], right: "context.read")
   """
   The chunks of the ready documents of several contexts that are closest to a prompt, best first. Where the contexts have
   several models, whose likenesses don't compare, hits are ordered by their part of the greatest that their own model has found. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
@@ -3635,7 +3636,7 @@ type Query {
     includeUnrelated: Boolean = false
     "Only documents whose attributes fit, as in ` + "`" + `searchContext` + "`" + `."
     attributes: JSON
-  ): [SearchHit!]! @needs(app: [ASSISTANT], right: "context.read")
+  ): [SearchHit!] @needs(app: [ASSISTANT], right: "context.read")
   "An account's agents, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
     "The account; the one that the token stands on when left out."
@@ -3652,7 +3653,7 @@ type Query {
     last: Int
     "Cursor of the row behind the last."
     before: String
-  ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  ): AgentConnection @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "An agent within reach. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agent(
     "Global id or integer."
@@ -3681,7 +3682,7 @@ type Query {
     last: Int
     "Cursor of the row behind the last."
     before: String
-  ): RunConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  ): RunConnection @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "A run within reach. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   run(
     "UUID that starting the run gave."
@@ -3708,7 +3709,7 @@ type Query {
     last: Int
     "Cursor of the row behind the last."
     before: String
-  ): WebhookDestinationConnection! @needs(right: "webhook.read")
+  ): WebhookDestinationConnection @needs(right: "webhook.read")
   "A destination within reach. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestination(
     "Global id or integer."
@@ -3744,7 +3745,7 @@ type Query {
     last: Int
     "Cursor of the row behind the last."
     before: String
-  ): WebhookDeliveryConnection! @needs(right: "webhook.read")
+  ): WebhookDeliveryConnection @needs(right: "webhook.read")
   "A delivery within reach. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDelivery(
     "Global id or integer."
@@ -9422,10 +9423,10 @@ func (ec *executionContext) _Account_agents(ctx context.Context, field graphql.C
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
-			return ec.marshalNAgentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOAgentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Account_agents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -12676,10 +12677,10 @@ func (ec *executionContext) _Customer_deletedAgents(ctx context.Context, field g
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
-			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+			return ec.marshalODeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 
@@ -12748,10 +12749,10 @@ func (ec *executionContext) _Customer_deletedSecrets(ctx context.Context, field 
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
-			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+			return ec.marshalODeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 
@@ -12870,10 +12871,10 @@ func (ec *executionContext) _Customer_deletedWebhookDestinations(ctx context.Con
 		},
 		obj,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
-			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+			return ec.marshalODeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 
@@ -19635,10 +19636,10 @@ func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
-			return ec.marshalNAuditEventConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOAuditEventConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19711,10 +19712,10 @@ func (ec *executionContext) _Query_deletedContexts(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
-			return ec.marshalNDeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
+			return ec.marshalODeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 
@@ -19729,10 +19730,10 @@ func (ec *executionContext) _Query_contextErasures(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.ContextErasure) graphql.Marshaler {
-			return ec.marshalNContextErasure2ᚕᚖcanopyᚋdbᚐContextErasureᚄ(ctx, selections, v)
+			return ec.marshalOContextErasure2ᚕᚖcanopyᚋdbᚐContextErasureᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 
@@ -19750,10 +19751,10 @@ func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
-			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19836,10 +19837,10 @@ func (ec *executionContext) _Query_documents(ctx context.Context, field graphql.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Document]) graphql.Marshaler {
-			return ec.marshalNDocumentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalODocumentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_documents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19879,10 +19880,10 @@ func (ec *executionContext) _Query_searchContext(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
-			return ec.marshalNSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx, selections, v)
+			return ec.marshalOSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_searchContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19922,10 +19923,10 @@ func (ec *executionContext) _Query_searchContexts(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
-			return ec.marshalNSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx, selections, v)
+			return ec.marshalOSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_searchContexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19965,10 +19966,10 @@ func (ec *executionContext) _Query_agents(ctx context.Context, field graphql.Col
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
-			return ec.marshalNAgentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOAgentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_agents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -20092,10 +20093,10 @@ func (ec *executionContext) _Query_runs(ctx context.Context, field graphql.Colle
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Run]) graphql.Marshaler {
-			return ec.marshalNRunConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalORunConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_runs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -20217,10 +20218,10 @@ func (ec *executionContext) _Query_webhookDestinations(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
-			return ec.marshalNWebhookDestinationConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOWebhookDestinationConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_webhookDestinations(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -20389,10 +20390,10 @@ func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
-			return ec.marshalNWebhookDeliveryConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOWebhookDeliveryConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_webhookDeliveries(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -30127,7 +30128,7 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "agents":
 			out.Values[i] = ec._Account_agents(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "version":
@@ -33007,7 +33008,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "deletedAgents":
 			out.Values[i] = ec._Customer_deletedAgents(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "usage":
@@ -33027,7 +33028,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "deletedSecrets":
 			out.Values[i] = ec._Customer_deletedSecrets(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "identityProviders":
@@ -33047,7 +33048,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "deletedWebhookDestinations":
 			out.Values[i] = ec._Customer_deletedWebhookDestinations(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "version":
@@ -36430,7 +36431,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_auditEvents(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "auditActions":
@@ -36451,21 +36452,21 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_deletedContexts(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "contextErasures":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_contextErasures(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "contexts":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_contexts(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "context":
@@ -36479,28 +36480,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_documents(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "searchContext":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_searchContext(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "searchContexts":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_searchContexts(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "agents":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_agents(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "agent":
@@ -36521,7 +36522,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_runs(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "run":
@@ -36542,7 +36543,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_webhookDestinations(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "webhookDestination":
@@ -36570,7 +36571,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_webhookDeliveries(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "webhookDelivery":
@@ -40028,20 +40029,6 @@ func (ec *executionContext) marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx context.Con
 	return ec._Agent(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAgentConnection2canopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v resolvers.Connection[*db.Agent]) graphql.Marshaler {
-	return ec._AgentConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAgentConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AgentConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAgentEdge2canopyᚋresolversᚐEdge(ctx context.Context, sel ast.SelectionSet, v resolvers.Edge[*db.Agent]) graphql.Marshaler {
 	return ec._AgentEdge(ctx, sel, &v)
 }
@@ -40422,20 +40409,6 @@ func (ec *executionContext) marshalNAuditEvent2ᚖcanopyᚋdbᚐAuditEvent(ctx c
 	return ec._AuditEvent(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAuditEventConnection2canopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
-	return ec._AuditEventConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAuditEventConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuditEventConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAuditEventEdge2canopyᚋresolversᚐEdge(ctx context.Context, sel ast.SelectionSet, v resolvers.Edge[*db.AuditEvent]) graphql.Marshaler {
 	return ec._AuditEventEdge(ctx, sel, &v)
 }
@@ -40680,20 +40653,6 @@ func (ec *executionContext) marshalNContext2ᚖcanopyᚋdbᚐContext(ctx context
 	return ec._Context(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNContextConnection2canopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v resolvers.Connection[*db.Context]) graphql.Marshaler {
-	return ec._ContextConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ContextConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNContextEdge2canopyᚋresolversᚐEdge(ctx context.Context, sel ast.SelectionSet, v resolvers.Edge[*db.Context]) graphql.Marshaler {
 	return ec._ContextEdge(ctx, sel, &v)
 }
@@ -40703,22 +40662,6 @@ func (ec *executionContext) marshalNContextEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNContextEdge2canopyᚋresolversᚐEdge(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNContextErasure2ᚕᚖcanopyᚋdbᚐContextErasureᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.ContextErasure) graphql.Marshaler {
-	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNContextErasure2ᚖcanopyᚋdbᚐContextErasure(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -42608,22 +42551,6 @@ func (ec *executionContext) marshalNScimToken2ᚖcanopyᚋdbᚐScimToken(ctx con
 	return ec._ScimToken(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx context.Context, sel ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
-	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNSearchHit2ᚖcanopyᚋsearchᚐHit(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNSearchHit2ᚖcanopyᚋsearchᚐHit(ctx context.Context, sel ast.SelectionSet, v *search.Hit) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -43203,20 +43130,6 @@ func (ec *executionContext) marshalNWebhookDestination2ᚖcanopyᚋdbᚐDestinat
 	return ec._WebhookDestination(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNWebhookDestinationConnection2canopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v resolvers.Connection[*db.Destination]) graphql.Marshaler {
-	return ec._WebhookDestinationConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNWebhookDestinationConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._WebhookDestinationConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNWebhookDestinationEdge2canopyᚋresolversᚐEdge(ctx context.Context, sel ast.SelectionSet, v resolvers.Edge[*db.Destination]) graphql.Marshaler {
 	return ec._WebhookDestinationEdge(ctx, sel, &v)
 }
@@ -43754,6 +43667,13 @@ func (ec *executionContext) marshalOAuditActorKind2ᚖstring(ctx context.Context
 	return res
 }
 
+func (ec *executionContext) marshalOAuditEventConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuditEventConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOAuditEventFilter2ᚕᚖcanopyᚋresolversᚐAuditEventFilterᚄ(ctx context.Context, v any) ([]*resolvers.AuditEventFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -43940,6 +43860,25 @@ func (ec *executionContext) marshalOContextConnection2ᚖcanopyᚋresolversᚐCo
 		return graphql.Null
 	}
 	return ec._ContextConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOContextErasure2ᚕᚖcanopyᚋdbᚐContextErasureᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.ContextErasure) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNContextErasure2ᚖcanopyᚋdbᚐContextErasure(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOContextFilter2ᚕᚖcanopyᚋresolversᚐContextFilterᚄ(ctx context.Context, v any) ([]*resolvers.ContextFilter, error) {
@@ -44334,6 +44273,25 @@ func (ec *executionContext) marshalODeleteWebhookDestinationPayload2ᚖcanopyᚋ
 	return ec._DeleteWebhookDestinationPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalODeleted2ᚕᚖcanopyᚋdbᚐDeletedᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Deleted) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDeleted2ᚖcanopyᚋdbᚐDeleted(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalODisableAgentPayload2ᚖcanopyᚋresolversᚐDisableAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DisableAgentPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -44346,6 +44304,13 @@ func (ec *executionContext) marshalODisableTotpPayload2ᚖcanopyᚋresolversᚐD
 		return graphql.Null
 	}
 	return ec._DisableTotpPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODocumentConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Document]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DocumentConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalODocumentFilter2ᚕᚖcanopyᚋresolversᚐDocumentFilterᚄ(ctx context.Context, v any) ([]*resolvers.DocumentFilter, error) {
@@ -44920,6 +44885,13 @@ func (ec *executionContext) marshalORun2ᚖcanopyᚋdbᚐRun(ctx context.Context
 	return ec._Run(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalORunConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Run]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RunConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalORunFilter2ᚕᚖcanopyᚋresolversᚐRunFilterᚄ(ctx context.Context, v any) ([]*resolvers.RunFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -44994,6 +44966,25 @@ func (ec *executionContext) marshalOScimToken2ᚖcanopyᚋdbᚐScimToken(ctx con
 		return graphql.Null
 	}
 	return ec._ScimToken(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx context.Context, sel ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSearchHit2ᚖcanopyᚋsearchᚐHit(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOSearchMode2ᚖstring(ctx context.Context, v any) (*string, error) {
@@ -45360,6 +45351,13 @@ func (ec *executionContext) marshalOWebhookDelivery2ᚖcanopyᚋdbᚐDelivery(ct
 		return graphql.Null
 	}
 	return ec._WebhookDelivery(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOWebhookDeliveryConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._WebhookDeliveryConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOWebhookDeliveryFilter2ᚕᚖcanopyᚋresolversᚐWebhookDeliveryFilterᚄ(ctx context.Context, v any) ([]*resolvers.WebhookDeliveryFilter, error) {

@@ -1420,15 +1420,15 @@ type Customer struct {
 	// The company's contexts, where it is the one that the token stands for; null with the error `FORBIDDEN` for
 	// another: ask with a token for its account. Needs the right `context.read`, with a token for `assistant`.
 	Contexts *ContextConnection `json:"contexts,omitzero"`
-	// The agents of all of the company's accounts, by id. Null with the error `UNAVAILABLE` while the cell of the company's region does not answer. Needs the right `agent.read`, with a token for `builder` or `assistant`.
+	// The agents of all of the company's accounts, by id. Needs the right `agent.read`, with a token for `builder` or `assistant`.
 	Agents *AgentConnection `json:"agents,omitzero"`
 	// The company's agents that `restoreAgent` can bring back, the one that was deleted last first; at most 200. Needs the right `agent.write`, with a token for `builder`.
 	DeletedAgents []*Deleted `json:"deletedAgents,omitzero"`
-	// What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Null with the error `UNAVAILABLE` while the cell of the company's region does not answer. Needs the right `company.read`, with a token for `tenant`.
+	// What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right `company.read`, with a token for `tenant`.
 	Usage []*Usage `json:"usage,omitzero"`
 	// The company's invitations, by id; the newest 200. Needs the right `user.read`, with a token for `tenant`.
 	Invitations []*Invitation `json:"invitations,omitzero"`
-	// The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Null with the error `UNAVAILABLE` while the cell of the company's region does not answer. Needs the right `agent.write`, with a token for `tenant` or `builder`.
+	// The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right `agent.write`, with a token for `tenant` or `builder`.
 	Secrets []*Secret `json:"secrets,omitzero"`
 	// The company's secrets that `restoreSecret` can bring back, the one that was deleted last first; at most 200. Needs the right `agent.write`, with a token for `tenant` or `builder`.
 	DeletedSecrets []*Deleted `json:"deletedSecrets,omitzero"`
@@ -1436,7 +1436,7 @@ type Customer struct {
 	IdentityProviders []*IdentityProvider `json:"identityProviders,omitzero"`
 	// The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`.
 	ScimTokens []*ScimToken `json:"scimTokens,omitzero"`
-	// Where the company has its events delivered to, by id unless asked for otherwise. Null with the error `UNAVAILABLE` while the cell of the company's region does not answer. Needs the right `webhook.read`, with a token for any application.
+	// Where the company has its events delivered to, by id unless asked for otherwise. Needs the right `webhook.read`, with a token for any application.
 	WebhookDestinations *WebhookDestinationConnection `json:"webhookDestinations,omitzero"`
 	// The company's destinations that `restoreWebhookDestination` can bring back, the one that was deleted last first; at most 200. One without a name goes by its address. Needs the right `webhook.write`, with a token for any application.
 	DeletedWebhookDestinations []*Deleted `json:"deletedWebhookDestinations,omitzero"`

@@ -48,7 +48,7 @@ export interface Account {
    */
   contexts: ContextConnection | null;
   /** The account's agents, by id. Needs the right `agent.read`, with a token for `builder` or `assistant`. */
-  agents: AgentConnection;
+  agents: AgentConnection | null;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
   version: number;
 }
@@ -1384,26 +1384,26 @@ export interface Customer {
    * another: ask with a token for its account. Needs the right `context.read`, with a token for `assistant`.
    */
   contexts: ContextConnection | null;
-  /** The agents of all of the company's accounts, by id. Null with the error `UNAVAILABLE` while the cell of the company's region does not answer. Needs the right `agent.read`, with a token for `builder` or `assistant`. */
+  /** The agents of all of the company's accounts, by id. Needs the right `agent.read`, with a token for `builder` or `assistant`. */
   agents: AgentConnection | null;
   /** The company's agents that `restoreAgent` can bring back, the one that was deleted last first; at most 200. Needs the right `agent.write`, with a token for `builder`. */
-  deletedAgents: Array<Deleted>;
-  /** What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Null with the error `UNAVAILABLE` while the cell of the company's region does not answer. Needs the right `company.read`, with a token for `tenant`. */
+  deletedAgents: Array<Deleted> | null;
+  /** What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right `company.read`, with a token for `tenant`. */
   usage: Array<Usage> | null;
   /** The company's invitations, by id; the newest 200. Needs the right `user.read`, with a token for `tenant`. */
   invitations: Array<Invitation>;
-  /** The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Null with the error `UNAVAILABLE` while the cell of the company's region does not answer. Needs the right `agent.write`, with a token for `tenant` or `builder`. */
+  /** The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right `agent.write`, with a token for `tenant` or `builder`. */
   secrets: Array<Secret> | null;
   /** The company's secrets that `restoreSecret` can bring back, the one that was deleted last first; at most 200. Needs the right `agent.write`, with a token for `tenant` or `builder`. */
-  deletedSecrets: Array<Deleted>;
+  deletedSecrets: Array<Deleted> | null;
   /** Where the company's people sign in, by id; at most 20 of a company. A company that has no identity provider of its own that is enabled inherits those of the nearest company above it that has. Needs the right `company.read`, with a token for `tenant`. */
   identityProviders: Array<IdentityProvider>;
   /** The tokens by which directories provision the company's people (SCIM), by id; at most 20. Needs the right `key.read`, with a token for `tenant`. */
   scimTokens: Array<ScimToken>;
-  /** Where the company has its events delivered to, by id unless asked for otherwise. Null with the error `UNAVAILABLE` while the cell of the company's region does not answer. Needs the right `webhook.read`, with a token for any application. */
+  /** Where the company has its events delivered to, by id unless asked for otherwise. Needs the right `webhook.read`, with a token for any application. */
   webhookDestinations: WebhookDestinationConnection | null;
   /** The company's destinations that `restoreWebhookDestination` can bring back, the one that was deleted last first; at most 200. One without a name goes by its address. Needs the right `webhook.write`, with a token for any application. */
-  deletedWebhookDestinations: Array<Deleted>;
+  deletedWebhookDestinations: Array<Deleted> | null;
   /** Grows with every change of it; `ifVersion` of an update compares it. */
   version: number;
 }

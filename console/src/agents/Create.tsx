@@ -23,7 +23,7 @@ export function Create() {
   const [form, setForm] = useState<{ name: string; from: (typeof kinds)[number]; context: string }>({ name: "", from: "empty", context: "" });
   const searches = form.from === "find" || form.from === "answer";
   const { data, error } = useAsk(ContextNames, {}, { pause: !searches || !me.can("context.read") });
-  const contexts = data?.contexts.nodes ?? [];
+  const contexts = data?.contexts?.nodes ?? [];
   const close = () => navigate({ to: "/agents", search: true });
   const submit = useSubmit(async () => {
     const context = Number(form.context || contexts[0]?.databaseId || 0);
@@ -46,7 +46,7 @@ export function Create() {
             </Stack>
           </Radio.Group>
           {searches && <Problem error={error} />}
-          {searches && data && contexts.length === 0 && (
+          {searches && data?.contexts && contexts.length === 0 && (
             <Text size="sm">{text.agents.noContext} {me.can("context.write") && <Anchor component={Link} to="/contexts/new" size="sm" td="underline">{text.contexts.create}</Anchor>}</Text>
           )}
           {searches && contexts.length > 0 && (

@@ -8,7 +8,7 @@ import type { RunsResult } from "./agents.gql";
 import { stateOf } from "./State";
 import { duration, took } from "./time";
 
-type Run = RunsResult["runs"]["nodes"][number];
+type Run = NonNullable<RunsResult["runs"]>["nodes"][number];
 
 const at = ({ createdAt }: Run) => Date.parse(createdAt);
 const seconds = ({ createdAt, finishedAt }: Run) => (finishedAt ? (Date.parse(finishedAt) - Date.parse(createdAt)) / 1000 : null);

@@ -44,12 +44,12 @@ function useTold(jobKey: string, type: string, at: string | null) {
   const since = new Date(at ?? 0);
   const until = new Date(since.getTime() + 1);
   const { data, error, again } = useAsk(EventDeliveries, { type, since: since.toISOString(), until: until.toISOString() }, { pause: at === null });
-  const told = data?.webhookDeliveries.nodes.filter(({ test, payload }) => !test && runOf(payload) === jobKey) ?? [];
+  const told = data?.webhookDeliveries?.nodes.filter(({ test, payload }) => !test && runOf(payload) === jobKey) ?? [];
   const waits = told.some(({ status }) => status === "pending");
   useEffect(() => {
     if (!waits) return;
     const timer = setInterval(again, pause);
     return () => clearInterval(timer);
   }, [waits, again]);
-  return { told, known: data !== undefined, error, again };
+  return { told, known: Boolean(data?.webhookDeliveries), error, again };
 }

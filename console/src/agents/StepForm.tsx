@@ -94,7 +94,7 @@ function SearchFields({ least, ...props }: Props & { least: "minRelevance" | "sc
   const { text } = useText();
   const me = useMe();
   const { data } = useAsk(ContextNames, {}, { pause: !me.can("context.read") });
-  const contexts = data?.contexts.nodes ?? [];
+  const contexts = data?.contexts?.nodes ?? [];
   const { value, set, check, place } = field(props, "contextId");
   const known = contexts.some(({ databaseId }) => databaseId === value);
   return (

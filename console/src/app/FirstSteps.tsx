@@ -28,9 +28,9 @@ function way<R>(of: Omit<Way, "document" | "done"> & { document: TypedDocument<R
 const ways: readonly Way[] = [
   way({ name: "companies", needs: "company.create", to: "/companies", document: HasCompanies, done: ({ me }) => me.customer.children.nodes.length > 0 }),
   way({ name: "people", needs: "user.write", to: "/people/invite", document: HasPeople, done: ({ users }) => users.nodes.length > 1 }),
-  way({ name: "documents", needs: "context.write", to: "/contexts", document: HasDocuments, done: ({ documents }) => documents.nodes.length > 0 }),
-  way({ name: "agents", needs: "agent.write", to: "/agents/new", document: HasAgents, done: ({ runs }) => runs.nodes.length > 0 }),
-  way({ name: "destinations", needs: "webhook.write", to: "/webhooks/destinations", document: HasDestinations, done: ({ webhookDestinations }) => webhookDestinations.nodes.length > 0 }),
+  way({ name: "documents", needs: "context.write", to: "/contexts", document: HasDocuments, done: ({ documents }) => Boolean(documents?.nodes.length) }),
+  way({ name: "agents", needs: "agent.write", to: "/agents/new", document: HasAgents, done: ({ runs }) => Boolean(runs?.nodes.length) }),
+  way({ name: "destinations", needs: "webhook.write", to: "/webhooks/destinations", document: HasDestinations, done: ({ webhookDestinations }) => Boolean(webhookDestinations?.nodes.length) }),
   way({ name: "keys", needs: "key.write", to: "/keys", document: HasKeys, done: ({ me }) => me.customer.apiKeys.nodes.length > 0 }),
 ];
 

@@ -11,7 +11,7 @@ import { Marked, type Span } from "./Marked";
 import { placeOf } from "./place";
 import type { DocumentSearch } from "./address";
 
-type Chunk = NonNullable<ChunksResult["documents"]["nodes"][number]["chunks"]>["nodes"][number];
+type Chunk = NonNullable<NonNullable<ChunksResult["documents"]>["nodes"][number]["chunks"]>["nodes"][number];
 
 interface ChunksProps {
   id: string;
@@ -30,7 +30,7 @@ interface ChunksProps {
 export function Chunks({ id, count, at, page, whole, cited, prompt }: ChunksProps) {
   const { text } = useText();
   const scroller = useRef<HTMLDivElement>(null);
-  const pages = usePages(Ask, { id }, ({ documents }) => documents.nodes[0]?.chunks);
+  const pages = usePages(Ask, { id }, ({ documents }) => documents?.nodes[0]?.chunks);
   const virtual = useVirtualizer({
     count: pages.rows.length,
     getScrollElement: () => scroller.current,

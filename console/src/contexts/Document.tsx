@@ -23,7 +23,7 @@ import { PageBox } from "./PageBox";
 import { besides } from "./address";
 import { Status } from "./Status";
 
-type Whole = DocumentResult["documents"]["nodes"][number];
+type Whole = NonNullable<DocumentResult["documents"]>["nodes"][number];
 
 /** One document: its text as it is searched, and what is known of it. */
 export function Document() {
@@ -31,9 +31,9 @@ export function Document() {
   const { contextId, documentId } = useParams({ from: "/inside/contexts/$contextId/documents/$documentId" });
   const { data, error, again } = useAsk(Ask, { id: documentId, contextId });
   useOnChanges(again);
-  if (error && !data) return <Problem error={error} again={again} />;
-  if (!data) return <Skeleton height={300} />;
-  const [document] = data.documents.nodes;
+  const documents = data?.documents?.nodes;
+  if (!documents) return error ? <Problem error={error} again={again} /> : <Skeleton height={300} />;
+  const [document] = documents;
   if (document) return <Shown key={document.id} document={document} contextId={contextId} />;
   return (
     <Empty

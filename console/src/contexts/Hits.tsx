@@ -6,8 +6,8 @@ import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { Problem } from "../ui/Problem";
 import type { Whole } from "./Context";
-import { SearchContext, type SearchContextResult } from "./contexts.gql";
-import { Passage } from "./Passage";
+import { SearchContext } from "./contexts.gql";
+import { type Found, Passage } from "./Passage";
 import { placeOf } from "./place";
 import type { PromptSearch } from "./address";
 
@@ -19,9 +19,8 @@ export function Hits({ context, search, prompt }: { context: Whole; search: Prom
   const { data, error, again } = useAsk(SearchContext, {
     id, prompt, topN: search.topN ?? null, scoreThreshold: search.threshold ?? null, mode: search.mode ?? null,
   });
-  if (error && !data) return <Problem error={error} again={again} />;
-  if (!data) return <Skeleton height={200} />;
-  const hits = data.searchContext;
+  const hits = data?.searchContext;
+  if (!hits) return error ? <Problem error={error} again={again} /> : <Skeleton height={200} />;
   if (hits.length === 0) {
     return (
       <Empty
@@ -42,7 +41,7 @@ export function Hits({ context, search, prompt }: { context: Whole; search: Prom
   );
 }
 
-function Hit({ hit: { relevance, content, passage, highlights, document, chunk }, contextId, prompt }: { hit: SearchContextResult["searchContext"][number]; contextId: string; prompt: string }) {
+function Hit({ hit: { relevance, content, passage, highlights, document, chunk }, contextId, prompt }: { hit: Found; contextId: string; prompt: string }) {
   const { text, format } = useText();
   const open = { to: "/contexts/$contextId/documents/$documentId", params: { contextId, documentId: String(document.databaseId) }, search: { chunk: chunk.position, prompt, from: passage.start, to: passage.end, page: passage.page ?? undefined } } as const;
   const place = placeOf({ ...passage, position: chunk.position }, text);

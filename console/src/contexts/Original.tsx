@@ -13,7 +13,7 @@ import { Waiting } from "../ui/Waiting";
 import { type DocumentResult, Original as OriginalLink } from "./contexts.gql";
 import { formatOf } from "./files";
 
-type Whole = DocumentResult["documents"]["nodes"][number];
+type Whole = NonNullable<DocumentResult["documents"]>["nodes"][number];
 
 // So many bytes of a text are shown: a table may have millions of rows.
 const mostText = 1 << 20;
@@ -25,8 +25,9 @@ export function Download({ id }: { id: string }) {
   const { attempt } = useNotices();
   const link = useLookup(OriginalLink);
   const open = async () => {
-    const [document] = (await link({ id })).documents.nodes;
-    if (document?.originalUrl) window.location.assign(document.originalUrl);
+    const { documents } = await link({ id });
+    const address = documents?.nodes[0]?.originalUrl;
+    if (address) window.location.assign(address);
   };
   return <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />} onClick={() => attempt(open)}>{text.contexts.original}</Button>;
 }

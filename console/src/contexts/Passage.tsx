@@ -3,7 +3,9 @@ import type { SearchContextResult } from "./contexts.gql";
 // Characters that are shown of what stands around a passage.
 const around = 160;
 
-type Span = SearchContextResult["searchContext"][number]["highlights"][number];
+export type Found = NonNullable<SearchContextResult["searchContext"]>[number];
+
+type Span = Found["highlights"][number];
 
 /** The passage of a hit with a little of what stands around it, in which the words that were looked for are marked. */
 export function Passage({ content, passage, highlights }: { content: string; passage: Span; highlights: Span[] }) {

@@ -12,7 +12,7 @@ import { CompanyLink } from "./CompanyLink";
 import { AuditActions, AuditEvent as Ask, type AuditEventResult } from "./operations.gql";
 import { whoOf } from "./who";
 
-type Known = AuditEventResult["auditEvents"]["nodes"][number];
+type Known = NonNullable<AuditEventResult["auditEvents"]>["nodes"][number];
 
 // Where objects are shown, by their types.
 const places: Record<string, string> = { Customer: "/companies", User: "/people", Context: "/contexts", ApiKey: "/keys", WebhookDestination: "/webhooks/destinations" };
@@ -24,13 +24,13 @@ export function AuditEvent() {
   const navigate = useNavigate();
   const { data, error, again } = useAsk(Ask, { ids: [eventId] });
   const { data: actions } = useAsk(AuditActions, {});
-  const known = data?.auditEvents.nodes[0];
+  const known = data?.auditEvents?.nodes[0];
   return (
     <SidePanel key={eventId} title={known?.action ?? text.operations.event} close={() => navigate({ to: "/audit", search: true })}>
       <Stack>
         <Problem error={error} again={again} />
         {!data && !error && <Skeleton height={200} />}
-        {data && !known && <Empty title={text.operations.eventGone} hint={text.operations.eventGoneHint} />}
+        {data?.auditEvents && !known && <Empty title={text.operations.eventGone} hint={text.operations.eventGoneHint} />}
         {known && <Text size="sm">{meaningOf(text, { type: known.action, description: actions?.auditActions.find(({ action }) => action === known.action)?.description ?? "" })}</Text>}
         {known && <Shown known={known} />}
       </Stack>

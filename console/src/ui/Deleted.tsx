@@ -20,7 +20,7 @@ export interface DeletedRow {
 export interface DeletedProps {
   /** What a screen reader calls the list. */
   label: string;
-  rows: readonly DeletedRow[] | undefined;
+  rows: readonly DeletedRow[] | null | undefined;
   error: CanopyError | undefined;
   again: () => void;
   /** How long what was deleted stays, where that is not 30 days. */

@@ -30,7 +30,7 @@ export function Deliveries() {
   const search: DeliveriesSearch = useSearch({ strict: false });
   const { data: names } = useAsk(DestinationNames, { customerId: search.company ?? null });
   const { data: catalog } = useAsk(Catalog, { extended: true });
-  const destinations = names?.webhookDestinations.nodes ?? [];
+  const destinations = names?.webhookDestinations?.nodes ?? [];
   const change = (to: DeliveriesSearch) => navigate({ to: ".", search: { ...search, ...to }, replace: true });
   return (
     <div className="split broad">

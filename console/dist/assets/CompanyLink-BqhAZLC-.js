@@ -1,1 +1,0 @@
-import{U as e,tt as t}from"./index-q_Yz_hKc.js";import{t as n}from"./react-BNCMh3YF.js";var r=n();function i({company:n}){return n&&(0,r.jsx)(t,{component:e,to:`/companies/${n.databaseId}`,size:`sm`,td:`underline`,children:n.name})}export{i as t};

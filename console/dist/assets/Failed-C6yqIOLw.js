@@ -1,0 +1,1 @@
+import{i as e}from"./text-CCoWELrg.js";import{i as t}from"./Problem-DZuxb32M.js";import{t as n}from"./react-BNCMh3YF.js";var r=n();function i({kind:n,said:i}){let{text:a}=e(),o=a.failures[n??``];return o===void 0?t(i):(0,r.jsxs)(r.Fragment,{children:[o,` `,(0,r.jsx)(`span`,{className:`quiet`,lang:`en`,children:t(i)})]})}export{i as t};

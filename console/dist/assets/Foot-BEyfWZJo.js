@@ -1,0 +1,1 @@
+import{rt as e}from"./index-BRDmGs58.js";import{t}from"./react-BNCMh3YF.js";var n=t();function r({children:t}){return(0,n.jsx)(e,{className:`foot`,children:t})}export{r as t};

@@ -1,0 +1,1 @@
+import{l as e,m as t}from"./text-CCoWELrg.js";import{t as n}from"./InputBase-CZ6siFty.js";import{t as r}from"./react-BNCMh3YF.js";var i=r(),a=e(e=>{let r=t([`Input`,`InputWrapper`,`TextInput`],null,e);return(0,i.jsx)(n,{component:`input`,...r,__staticSelector:`TextInput`})});a.classes=n.classes,a.displayName=`@mantine/core/TextInput`;export{a as t};

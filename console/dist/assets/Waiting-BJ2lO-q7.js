@@ -1,0 +1,1 @@
+import{at as e}from"./index-BRDmGs58.js";import{i as t}from"./text-CCoWELrg.js";import{t as n}from"./react-BNCMh3YF.js";var r=n();function i(n){let{text:i}=t();return(0,r.jsx)(e,{role:`status`,"aria-label":i.ui.loading,...n})}export{i as t};

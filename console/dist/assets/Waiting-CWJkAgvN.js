@@ -1,1 +1,0 @@
-import{at as e}from"./index-q_Yz_hKc.js";import{i as t}from"./text-CCoWELrg.js";import{t as n}from"./react-BNCMh3YF.js";var r=n();function i(n){let{text:i}=t();return(0,r.jsx)(e,{role:`status`,"aria-label":i.ui.loading,...n})}export{i as t};

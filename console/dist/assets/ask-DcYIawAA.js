@@ -1,0 +1,1 @@
+import{O as e}from"./index-BRDmGs58.js";function t(t,n,r,i){return e.http.send(t,{method:`POST`,headers:{"Content-Type":`application/json`},body:JSON.stringify(n),repeat:r,read:i})}function n(e,n){return t(e,n,`refused`,async()=>void 0)}function r(e,n){return t(e,n,`always`,e=>e.json())}export{n,r as t};

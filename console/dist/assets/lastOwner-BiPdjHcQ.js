@@ -1,1 +1,0 @@
-import{z as e}from"./index-q_Yz_hKc.js";async function t(t,n){try{return await t()}catch(t){throw!(t instanceof e)||t.reason!==`last_owner`?t:new e(t.code,n,{cause:t})}}export{t};

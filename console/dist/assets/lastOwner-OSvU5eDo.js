@@ -1,0 +1,1 @@
+import{z as e}from"./index-BRDmGs58.js";async function t(t,n){try{return await t()}catch(t){throw!(t instanceof e)||t.reason!==`last_owner`?t:new e(t.code,n,{cause:t})}}export{t};

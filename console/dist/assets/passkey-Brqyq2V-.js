@@ -1,0 +1,1 @@
+import{z as e}from"./index-BRDmGs58.js";async function t(t,{session:n}){try{return await t()}catch(t){if(!(t instanceof DOMException))throw t;let r={InvalidStateError:n.passkeyHere,SecurityError:n.passkeyElsewhere};throw new e(`BAD_REQUEST`,r[t.name]??n.passkeyGivenUp,{cause:t})}}export{t};

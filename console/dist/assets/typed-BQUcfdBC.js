@@ -1,1 +1,0 @@
-import{t as e}from"./useLocation-DLU52taT.js";function t(){return e({select:({state:e})=>e.email??``})}export{t};

@@ -1,0 +1,1 @@
+import{t as e}from"./useLocation-dVwTYcjU.js";function t(){return e({select:({state:e})=>e.email??``})}export{t};

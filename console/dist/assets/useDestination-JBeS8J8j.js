@@ -1,0 +1,1 @@
+import{K as e}from"./index-BRDmGs58.js";import{n as t}from"./base-DqNlMSXF.js";function n(){let{destinationId:n}=e({strict:!1}),r=t(),i=n;return{id:i,base:r,to:{to:`${r}/destinations/$destinationId`,params:{destinationId:i},search:!0}}}export{n as t};

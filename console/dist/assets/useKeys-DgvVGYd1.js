@@ -1,0 +1,1 @@
+import{n as e}from"./pages-DVwxNQm5.js";import{i as t}from"./keys.gql-Dg9xRQPP.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

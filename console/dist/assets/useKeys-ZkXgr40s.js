@@ -1,1 +1,0 @@
-import{n as e}from"./pages-i5VHlkDU.js";import{i as t}from"./keys.gql-B_oZu2vI.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

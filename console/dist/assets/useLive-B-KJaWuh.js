@@ -1,0 +1,1 @@
+import{t as e}from"./useHeard-Dgn0pV2u.js";import{c as t}from"./webhooks.gql-CP2fdY3U.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};

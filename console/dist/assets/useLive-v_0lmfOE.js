@@ -1,1 +1,0 @@
-import{t as e}from"./useHeard-BzulRfG7.js";import{c as t}from"./webhooks.gql-BQcHUu1N.js";function n(n,r){e(t,n.map(e=>({destinationId:e})),e=>r(e.map(({webhookDeliveryUpdated:e})=>e)))}export{n as t};

@@ -1,1 +1,0 @@
-import{n as e}from"./hooks-JqS7uXmN.js";import{o as t}from"./rights-DWC3rBmv.js";import{_ as n}from"./session.gql-BCLnLIY5.js";function r(){let{can:r}=t(),a=r(`user.read`)&&r(`company.read`),{data:o,...s}=e(n,{},{pause:!a});return{...s,places:a?o?.me.user.customers.nodes:i}}var i=[];export{r as t};

@@ -1,0 +1,1 @@
+import{n as e}from"./hooks-BjxI6Knb.js";import{o as t}from"./rights-DWC3rBmv.js";import{_ as n}from"./session.gql-Du12lwYw.js";function r(){let{can:r}=t(),a=r(`user.read`)&&r(`company.read`),{data:o,...s}=e(n,{},{pause:!a});return{...s,places:a?o?.me.user.customers.nodes:i}}var i=[];export{r as t};
