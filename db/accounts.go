@@ -25,6 +25,8 @@ type Account struct {
 	RegionID        int64  `db:"region_id,joined"`
 	Domain          string `db:"domain,joined"`
 	InstanceActive  bool   `db:"instance_active,joined"`
+	// LivesIn is the region of the company, where all is that the account has.
+	LivesIn int64 `db:"lives_in,joined"`
 
 	siblings
 }
@@ -37,7 +39,8 @@ func (a *Account) key() int64 { return a.ID }
 // The address is that of the region's cell, where it has one: what companies have is there.
 var accountColumns = columns[Account]("a") + `, i.application_id, i.region_id, i.active AS instance_active,
 	COALESCE((SELECT z.address FROM cells z WHERE z.region_id = i.region_id), i.domain) AS domain,
-	(SELECT o.code FROM applications o WHERE o.id = i.application_id) AS application_code`
+	(SELECT o.code FROM applications o WHERE o.id = i.application_id) AS application_code,
+	(SELECT h.region_id FROM customers h WHERE h.id = a.customer_id) AS lives_in`
 
 // instanceOf joins the application's instance i of an account a.
 var instanceOf = joinByID("app_instances", "i", "a.app_instance_id")

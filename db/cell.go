@@ -220,10 +220,31 @@ var (
 	qMovedRun = prepare(`SELECT region_id FROM moved_runs WHERE job_key = $1::uuid`)
 )
 
+// hasMoved leads a caller of the home to the cell that a row has moved into, for as long as the home has not forgotten it: what it still has of it is of the past.
+func (s *Store) hasMoved(ctx context.Context, n rowName) error {
+	if access.TurnOf(ctx) == 0 {
+		return nil
+	}
+	cell, err := s.movedTo(ctx, n)
+	if err != nil || cell == 0 {
+		return err
+	}
+	return s.Misdirected(ctx, cell)
+}
+
+// forgets: the home has rows yet that have moved, or will.
+func (s *Store) forgets() bool { return s.cell == nil && s.cells.Load().Splitting }
+
+// otherTable is where a row goes, and keeps its id, when it is deleted or brought back.
+var otherTable = map[string]string{"secrets": "removed_secrets", "removed_secrets": "secrets"}
+
 // movedTo is the cell that a row has moved into; 0 where it has not.
 func (s *Store) movedTo(ctx context.Context, n rowName) (cell int64, err error) {
 	if n.job == "" {
 		err = s.get(ctx, &cell, qMovedID, n.kind, n.id)
+		if other := otherTable[n.kind]; other != "" && errors.Is(err, ErrNoRows) {
+			err = s.get(ctx, &cell, qMovedID, other, n.id)
+		}
 	} else if key, failed := uuid.Parse(n.job); failed == nil {
 		err = s.get(ctx, &cell, qMovedRun, key.String())
 	}

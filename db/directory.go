@@ -230,7 +230,7 @@ func (m *Migrator) addCell(ctx context.Context, regionID int64, address string) 
 		return nil
 	}
 	// From here on callers are refused, and what those write who have been let in already: who has nothing now gets nothing.
-	if err := m.holdOff(ctx); err != nil {
+	if err := m.holdOff(ctx, nil); err != nil {
 		return errors.Join(err, m.dropCell(ctx, regionID))
 	}
 	var has []int64
@@ -303,17 +303,22 @@ var heldOff = map[string]string{
 	"contexts": "account_id", "agents": "account_id", "webhook_destinations": "customer_id", "secrets": "customer_id", "removed_secrets": "customer_id", "customer_exports": "customer_id",
 }
 
-// holdOff has the home's database refuse what lives in cells. Whoever is writing is waited for: nobody writes any more who does not know it.
-func (m *Migrator) holdOff(ctx context.Context) error {
+// holdOff has the home's database refuse what lives in cells, and that of a cell what does not live there. Whoever is writing is waited for: nobody writes any more who does
+// not know it.
+func (m *Migrator) holdOff(ctx context.Context, cell *Cell) error {
+	region := ""
+	if cell != nil {
+		region = fmt.Sprintf(", '%d'", cell.Number)
+	}
 	var held []string
-	if err := m.pool.SelectContext(ctx, &held, `SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'refused_elsewhere'`); err != nil {
+	if err := m.pool.SelectContext(ctx, &held, `SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'refused_elsewhere' AND (tgnargs > 1) = $1`, cell != nil); err != nil {
 		return translate(ctx, err)
 	}
 	for table, column := range heldOff {
 		if slices.Contains(held, table) {
 			continue
 		}
-		if err := m.alter(ctx, fmt.Sprintf(`CREATE TRIGGER refused_elsewhere BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION refused_elsewhere('%s')`, table, column)); err != nil {
+		if err := m.alter(ctx, fmt.Sprintf(`CREATE OR REPLACE TRIGGER refused_elsewhere BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION refused_elsewhere('%s'%s)`, table, column, region)); err != nil {
 			return err
 		}
 	}

@@ -49,6 +49,11 @@ func one[A comparable, V any](ctx context.Context, s *Store, load load[A, int64,
 
 // oneHere loads a single row of a table of what companies have, which another cell may have.
 func oneHere[A comparable, V any](ctx context.Context, s *Store, kind string, load load[A, int64, *V], args A, id int64) (*V, error) {
+	if s.forgets() {
+		if err := s.hasMoved(ctx, rowName{kind: kind, id: id}); err != nil {
+			return nil, err
+		}
+	}
 	row, err := one(ctx, s, load, args, id)
 	if !errors.Is(err, ErrNoRows) {
 		return row, err

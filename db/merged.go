@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
 )
@@ -14,11 +15,23 @@ import (
 // What companies have is in several cells, so rows of one list are, too. A cursor means the same in each of them, as ids are of one cell alone: each gives its first rows behind the cursor, and
 // the first of all of these are the page.
 
+// merging is a row of such a list.
+type merging[V any] interface {
+	member[V]
+	GlobalID() globalid.ID
+}
+
 // Merged puts rows together that several cells have given for the same ask. Keys compare here as PostgreSQL has them: such lists are in the order of moments, of ids, and of words that are
-// alike in every collation.
-func Merged[V any, R member[V]](l *List, a Ask, parts ...[]*V) []*V {
+// alike in every collation. What has moved from the home into a cell, and is forgotten there a minute later, is the cell's, whose rows come first.
+func Merged[V any, R merging[V]](l *List, a Ask, parts ...[]*V) []*V {
 	keys := l.keys(cmp.Or(a.order, l.otherwise))
-	rows := slices.Concat(parts...)
+	seen := map[int64]bool{}
+	rows := slices.DeleteFunc(slices.Concat(parts...), func(r *V) bool {
+		id := R(r).GlobalID().Int
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
 	slices.SortFunc(rows, func(x, y *V) int {
 		order := comparePlaces(keys, R(x).kin().FoundAt(), R(y).kin().FoundAt())
 		if a.Page.Backward {

@@ -159,6 +159,9 @@ func (m *Migrator) settle(ctx context.Context) error {
 	if err := m.fit(ctx); err != nil {
 		return err
 	}
+	if err := m.holdOff(ctx, cell); err != nil {
+		return err
+	}
 	return m.refresh(ctx)
 }
 

@@ -104,7 +104,7 @@ func (m *Migrator) addSplit(ctx context.Context, regionID int64, region, address
 	if _, err := m.pool.ExecContext(ctx, `INSERT INTO splits (region_id, address) VALUES ($1, $2) ON CONFLICT (region_id) DO UPDATE SET address = excluded.address`, regionID, address); err != nil {
 		return translate(ctx, err)
 	}
-	if err := m.holdOff(ctx); err != nil {
+	if err := m.holdOff(ctx, nil); err != nil {
 		return err
 	}
 	return m.guardSplit(ctx)

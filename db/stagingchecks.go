@@ -55,6 +55,9 @@ var stagedChecks = []stagedCheck{
 		SELECT s.member, s.line, s.application || ' in the region ' || s.region AS detail FROM ` + stagedOf("accounts", "application text, region text") + `
 		WHERE NOT EXISTS (SELECT FROM app_instances i JOIN applications p ON p.id = i.application_id JOIN regions g ON g.id = i.region_id
 			WHERE p.code = s.application AND g.code = s.region)`},
+	{"it is of the region %q, and its company is not", `
+		SELECT s.member, s.line, s.region AS detail FROM ` + stagedOf("accounts", "region text") + `
+		JOIN staged c ON c.kind = 'customers' AND c.id = s.owner WHERE c.row ->> 'region' <> s.region`},
 	{"its company has another role of the name %q", `
 		SELECT member, line, name AS detail FROM (
 			SELECT s.*, row_number() OVER (PARTITION BY s.owner, s.application, lower(s.name) ORDER BY s.member, s.line) AS n

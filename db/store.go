@@ -158,6 +158,13 @@ func enter(ctx context.Context, gate *share.Gate[int64]) (leave func(), err erro
 
 // get reads one row into dst; ErrNoRows when there is none.
 func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
+	if s.forgets() {
+		if n, known := madeIn(q, args); known {
+			if err := s.hasMoved(ctx, n); err != nil {
+				return err
+			}
+		}
+	}
 	err := s.getHere(ctx, dst, q, args)
 	if err == ErrNoRows { //nolint:errorlint // it comes as it is
 		return s.notHere(ctx, q, args)

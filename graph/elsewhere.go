@@ -17,6 +17,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/hop"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 	"canopy/internal/share"
 	"canopy/resolvers"
 )
@@ -121,7 +122,7 @@ func (v *value) MarshalGQL(w io.Writer) {
 }
 
 // Take implements inorder.Elsewhere. The fields of a mutation follow each other: each is asked for at once. What is below one, or below an event, is asked for by its id, as what is above is not done again;
-// so is what is of one object among many, as the others may be none of the cell's.
+// so is what is of one object among many, as the others may be none of the cell's, and what the other cell would be led back for.
 func (e *elsewhere) Take(ctx context.Context, fc *graphql.FieldContext, of any, nonNull bool, err error) graphql.Marshaler {
 	var p *problem.Error
 	if !errors.As(err, &p) || p.Place == nil {
@@ -147,7 +148,7 @@ func (e *elsewhere) Take(ctx context.Context, fc *graphql.FieldContext, of any, 
 	case above && v.owner == "" && (inList || !query):
 		return nil // nobody could tell which one is meant
 	case above:
-		v.byID = !query || inList && mayAskByID(ctx, owner)
+		v.byID = !query || v.owner != "" && (inList || e.leadsBack(v.steps[0])) && mayAskByID(ctx, owner)
 	case !query:
 		e.fetch([]*value{v})
 		return v.known()
@@ -156,6 +157,12 @@ func (e *elsewhere) Take(ctx context.Context, fc *graphql.FieldContext, of any, 
 	defer e.mu.Unlock()
 	e.waiting = append(e.waiting, v)
 	return v
+}
+
+// leadsBack tells whether another cell that is asked along the same way may not have where that begins: what a company has is in one place, and who is who in all.
+func (e *elsewhere) leadsBack(first step) bool {
+	need := rule.Of("Query." + first.field.Name)
+	return need == nil || need.OfData() || need == rule.Node || hop.By(e.ctx) != ""
 }
 
 // nullable is the place of the nearest value above a field that may be null; nil where there is none.

@@ -86,7 +86,7 @@ func (e AccountEdges) Agents(ctx context.Context, obj *db.Account, filter *Agent
 	if err != nil {
 		return nil, err
 	}
-	if err := e.hasOf(ctx, obj.RegionID); err != nil {
+	if err := e.hasOf(ctx, obj.LivesIn); err != nil {
 		return nil, err
 	}
 	return e.agentsOf(ctx, c, obj, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
@@ -114,5 +114,5 @@ func (e CustomerEdges) DeletedAgents(ctx context.Context, obj *db.Customer) ([]*
 	if err := e.hasOf(ctx, obj.RegionID); err != nil {
 		return nil, err
 	}
-	return obj.DeletedAgents(ctx, e.Store)
+	return orEmpty(obj.DeletedAgents(ctx, e.Store))
 }

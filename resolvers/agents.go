@@ -80,7 +80,7 @@ func (r *Resolver) accountOf(ctx context.Context, c *caller, id *globalid.ID, ap
 	if err != nil {
 		return nil, c.unreached(err, "account", n)
 	}
-	return account, r.hasOf(ctx, account.RegionID)
+	return account, r.hasOf(ctx, account.LivesIn)
 }
 
 // Agent gives an agent within reach.

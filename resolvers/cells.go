@@ -11,14 +11,10 @@ import (
 	"canopy/internal/rule"
 )
 
-// ofWhatIsNamed are the fields of the builder that look by themselves whether the company or the account that they are of has it here.
-var ofWhatIsNamed = []*rule.Rule{rule.CustomerAgents, rule.CustomerDeletedAgents, rule.AccountAgents, rule.Agents, rule.CreateAgent}
-
-// answersFor refuses what another cell has to answer: whatever the assistant and the builder do is of the caller's company, and lives in the cell of its region. In tenant
-// management a caller asks for other companies, too: there it is the company that is asked for. What another cell has passed on is looked for in any case: builders name agents and runs of companies
-// below their own, by ids that tell the cell. So are the agents of a company or an account, which are where that lives.
+// answersFor refuses what another cell has to answer: whatever the assistant does is of the caller's own account, and lives in the cell of its region. All else looks by itself for
+// what is asked for, which may be of a company below: by the id, which tells the cell, or by the company or account that is named. So does what another cell has passed on.
 func (r *Resolver) answersFor(ctx context.Context, p *access.Principal, need *rule.Rule) error {
-	if hop.By(ctx) != "" || slices.Contains(need.Apps, access.Tenant) || !need.OfData() || slices.Contains(ofWhatIsNamed, need) {
+	if hop.By(ctx) != "" || !need.OfData() || !slices.Equal(need.Apps, []access.App{access.Assistant}) {
 		return nil
 	}
 	return r.hasOf(ctx, p.RegionID)

@@ -264,7 +264,7 @@ func (q Query) DeletedContexts(ctx context.Context) ([]*db.Deleted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.Store.DeletedContexts(ctx, c.desk())
+	return orEmpty(q.Store.DeletedContexts(ctx, c.desk()))
 }
 
 // ContextErasures are the contexts of the token's account that were removed for good and are being erased.
@@ -273,7 +273,7 @@ func (q Query) ContextErasures(ctx context.Context) ([]*db.ContextErasure, error
 	if err != nil {
 		return nil, err
 	}
-	return q.Store.ContextErasures(ctx, c.desk())
+	return orEmpty(q.Store.ContextErasures(ctx, c.desk()))
 }
 
 // RestoreContextInput is a removed context to bring back.
@@ -391,6 +391,9 @@ func (e CustomerEdges) Contexts(ctx context.Context, obj *db.Customer, filter *C
 	if obj.ID != c.CustomerID {
 		return nil, problem.Denied("the token does not serve the contexts of the company %d: a token for the company's assistant account does", obj.ID)
 	}
+	if err := e.hasOf(ctx, obj.RegionID); err != nil {
+		return nil, err
+	}
 	return e.contextPage(ctx, c, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
 }
 
@@ -402,6 +405,9 @@ func (e AccountEdges) Contexts(ctx context.Context, obj *db.Account, filter *Con
 	}
 	if obj.ID != c.AccountID {
 		return nil, problem.Denied("the token does not serve the contexts of the account %d: a token for that account does", obj.ID)
+	}
+	if err := e.hasOf(ctx, obj.LivesIn); err != nil {
+		return nil, err
 	}
 	return e.contextPage(ctx, c, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
 }

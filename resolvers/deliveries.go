@@ -62,6 +62,7 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID
 		return nil, err
 	}
 	all := spreadDeliveries.in(q.Resolver, scope)
+	all.alone = destinationID != nil // which is here
 	return connected(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, order: orderBy, args: page(first, after, last, before), also: also}, all.rows, all.counted)
 }
 
@@ -72,7 +73,9 @@ func (r *Resolver) deliveriesOf(ctx context.Context, c *caller, in Deliveries) (
 	if err != nil {
 		return access.Scope{}, nil, err
 	}
-	if in.DestinationID != nil {
+	part := r.partHere
+	if in.DestinationID != nil { // what it was sent is where it is, whoever's company is asked for
+		part = r.part
 		d, err := r.destination(ctx, c, *in.DestinationID, "destinationId")
 		if err != nil {
 			return access.Scope{}, nil, err
@@ -82,7 +85,7 @@ func (r *Resolver) deliveriesOf(ctx context.Context, c *caller, in Deliveries) (
 			return c.Scope(), where.Terms, nil
 		}
 	}
-	scope, terms, err := r.partHere(ctx, c, in.CustomerID, in.Subtree, "customerId")
+	scope, terms, err := part(ctx, c, in.CustomerID, in.Subtree, "customerId")
 	return scope, append(where.Terms, terms...), err
 }
 
@@ -96,8 +99,9 @@ func (q Query) ListWebhookDeliveries(ctx context.Context, in Deliveries, filter 
 	if err != nil {
 		return err
 	}
-	return listAll(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, also: also}, l,
-		spreadDeliveries.in(q.Resolver, scope).rows, each)
+	all := spreadDeliveries.in(q.Resolver, scope)
+	all.alone = in.DestinationID != nil // which is here
+	return listAll(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, also: also}, l, all.rows, each)
 }
 
 // WebhookDelivery gives a delivery of a company within reach.

@@ -126,6 +126,8 @@ type spreadPage[T listed] struct {
 	*spread[T]
 	r     *Resolver
 	scope access.Scope
+	// alone: no other place has any of it.
+	alone bool
 	// told is what other cells have said of how many they have, beside the rows.
 	told map[problem.Place]int
 }
@@ -134,9 +136,17 @@ func (s *spread[T]) in(r *Resolver, scope access.Scope) *spreadPage[T] {
 	return &spreadPage[T]{spread: s, r: r, scope: scope, told: map[problem.Place]int{}}
 }
 
+// others are the cells to be asked beside this one.
+func (s *spreadPage[T]) others(ctx context.Context, a db.Ask) ([]problem.Place, error) {
+	if s.alone {
+		return nil, nil
+	}
+	return s.spread.others(ctx, s.r, s.scope, a)
+}
+
 // rows reads the rows that an ask is for. Where it is known that their number is asked for, too, the other cells tell it on the way.
 func (s *spreadPage[T]) rows(ctx context.Context, a db.Ask) ([]T, error) {
-	others, err := s.others(ctx, s.r, s.scope, a)
+	others, err := s.others(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +178,7 @@ func (s *spreadPage[T]) rows(ctx context.Context, a db.Ask) ([]T, error) {
 
 // counted counts the rows that an ask is for.
 func (s *spreadPage[T]) counted(ctx context.Context, a db.Ask) (int, error) {
-	others, err := s.others(ctx, s.r, s.scope, a)
+	others, err := s.others(ctx, a)
 	if err != nil {
 		return 0, err
 	}

@@ -64,8 +64,10 @@ func TestCellWithoutItsHome(t *testing.T) {
 	}
 	tenant := s.Token(keyID, plain, "tenant")
 	s.Subscribe(tenant, r.URL)
-	s.Poll(builder, s.Start(builder, s.Publish(builder, platform.Greeter), map[string]any{"name": mark}))
+	agent := s.Publish(builder, platform.Greeter)
+	s.Poll(builder, s.Start(builder, agent, map[string]any{"name": mark}))
 	r.Wait(t, 1)
+	answersBuilderOfHome(t, s, hydro, agent)
 
 	for name, a := range map[string]platform.Answer{
 		"a sign-in": s.Do("POST", "/auth/token", "", map[string]any{"email": platform.DemoAdmin, "password": s.Demo.AdminPassword}),
@@ -86,6 +88,28 @@ func TestCellWithoutItsHome(t *testing.T) {
 	holdsNothing(t, c, mark)
 	if log := worker.Log.String(); strings.Contains(log, "upkeep failed") {
 		t.Errorf("the upkeep of the cell fails: %s", log)
+	}
+}
+
+// answersBuilderOfHome: what a company of the cell has is answered there also for who builds for a company of the home.
+func answersBuilderOfHome(t *testing.T, s *platform.Platform, company, agent int64) {
+	t.Helper()
+	root := s.RootAs("builder")
+	job := s.Start(root, agent, map[string]any{"name": "x"})
+	for query, want := range map[string]string{
+		fmt.Sprintf(`{ agent(id: "%d") { name runs { totalCount } } }`, agent):                                "map[agent:map[name:Greeter runs:map[totalCount:2]]]",
+		fmt.Sprintf(`{ runs(customerId: "%d") { totalCount } }`, company):                                     "map[runs:map[totalCount:3]]",
+		fmt.Sprintf(`{ run(jobKey: %q) { agent { name } } }`, job):                                            "map[run:map[agent:map[name:Greeter]]]",
+		fmt.Sprintf(`mutation { updateAgent(input: {id: "%d", name: "Greeter"}) { agent { name } } }`, agent): "map[updateAgent:map[agent:map[name:Greeter]]]",
+	} {
+		if shown := fmt.Sprint(s.MustGQL(root, query, nil)); shown != want {
+			t.Errorf("%s: %s", query, shown)
+		}
+	}
+	for _, path := range []string{fmt.Sprintf("/v1/agents/%d", agent), fmt.Sprintf("/v1/runs?customerId=%d", company), "/v1/runs/" + job, "/job/" + job} {
+		if a := s.Do("GET", path, root, nil); a.Status != 200 && a.Status != 202 {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
+		}
 	}
 }
 

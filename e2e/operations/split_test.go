@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -53,6 +54,32 @@ func (s *starter) started() int {
 	return len(s.keys)
 }
 
+// isOfTheCell: what has moved is answered by the cell also while the home still has what it was.
+func isOfTheCell(t *testing.T, home, cell *platform.Platform, builder string, agent int64) {
+	t.Helper()
+	cell.Mutate(builder, "updateAgent", "agent { name }", map[string]any{"id": agent, "name": "Later"})
+	if home.Number(`SELECT count(*) FROM agents WHERE id = $1 AND name <> 'Later'`, agent) != 1 {
+		t.Error("the home has forgotten the agent already: this finds nothing")
+	}
+	for who, token := range map[string]string{"a builder of the company": builder, "a builder of the root company": home.RootAs("builder")} {
+		if shown := fmt.Sprint(home.MustGQL(token, fmt.Sprintf(`{ agent(id: "%d") { name } }`, agent), nil)); shown != "map[agent:map[name:Later]]" {
+			t.Errorf("%s is shown %s", who, shown)
+		}
+		keys := map[string]bool{}
+		var runs []struct{ JobKey string }
+		devtest.Check(t, json.Unmarshal(home.Must(200, "GET", "/v1/runs?subtree=true&limit=200", token, nil).Body, &runs))
+		for _, run := range runs {
+			if keys[run.JobKey] {
+				t.Fatalf("%s is shown the run %s twice", who, run.JobKey)
+			}
+			keys[run.JobKey] = true
+		}
+		if len(keys) < 3 {
+			t.Errorf("%s is shown %d runs", who, len(keys))
+		}
+	}
+}
+
 // TestRegionSplits: what companies of a region have moves into a cell while they go on: killed while it copies and while it compares, it is as if it had not begun. In the end each run whose start was
 // acknowledged has ended and was told of, so was each change of the directory at the home, all is found by its id at both addresses, nothing of it is at the home, and nothing of others in the cell.
 func TestRegionSplits(t *testing.T) {
@@ -77,7 +104,7 @@ func TestRegionSplits(t *testing.T) {
 	theirs := home.NewContext(others, "Notes "+o["context"])
 	home.Upload(others, theirs, o["file"]+".txt", []byte("Turbines hum "+o["document"]+" by the river."))
 	home.Settle(others, theirs)
-	home.Mutate(builder, "createSecret", "secret { name }", map[string]any{"name": strings.ToUpper(m["secret"]), "value": m["value"]})
+	secret := home.Mutate(builder, "createSecret", "secret { databaseId }", map[string]any{"name": strings.ToUpper(m["secret"]), "value": m["value"]})["secret"].(map[string]any)["databaseId"]
 	home.Subscribe(token(hydro, lukas, "tenant"), r.URL, "run.completed")
 	s := &starter{Platform: home, token: builder, agent: home.Publish(builder, strings.Replace(platform.Greeter, "Hello", "Hello "+m["agent"], 1))}
 	ended := make(chan struct{})
@@ -140,6 +167,7 @@ func TestRegionSplits(t *testing.T) {
 	devtest.Eventually(t, "the home leads to the cell", func() bool {
 		return home.Do("GET", fmt.Sprintf("/context/documents/%d", notes), assistant, nil).Header.Get("Canopy-Region") == "eu-central"
 	})
+	isOfTheCell(t, home, cell, builder, s.agent)
 	more("in the cell, at the home's address")
 	n = names.renamed()
 	devtest.Eventually(t, "the home goes on with the directory, while it has yet to forget what has moved", func() bool { return names.renamed() > n+3 })
@@ -177,6 +205,8 @@ func TestRegionSplits(t *testing.T) {
 	if n := cell.Number(`SELECT count(*) FROM (SELECT event_id FROM webhook_deliveries GROUP BY event_id HAVING count(*) > 1) twice`); n != 0 {
 		t.Errorf("%d runs are told of by two deliveries", n)
 	}
+	cell.Mutate(builder, "deleteSecret", "deletedId", map[string]any{"id": secret, "restorable": true}) // it is in another table then
+	home.Mutate(builder, "restoreSecret", "secret { name }", map[string]any{"id": secret})
 	for _, at := range []*platform.Platform{home, cell} {
 		if hits := at.Search(assistant, notes, "turbines by the river"); len(hits) != 1 {
 			t.Errorf("found: %v", hits)

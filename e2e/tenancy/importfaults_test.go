@@ -92,6 +92,7 @@ func TestImportHostile(t *testing.T) {
 		`line 3: the region "celled" has a cell of its own, and archives are read in at`:   set("customers", 2, "region", "celled"),
 		`line 1: limits: there is no limit "luck"`:                                         set("customers", 0, "limits", map[string]any{"luck": 7}),
 		"on this platform there is no builder in the region uk-south":                      func(a archived) { setEach(a, "accounts", "region", "uk-south") },
+		"it is of the region \"us-east\", and its company is not":                          func(a archived) { setEach(a, "accounts", "region", "us-east") },
 		"accounts/000001.jsonl, line 1: what it belongs to, customers 99, is not in":       set("accounts", 0, "customerId", 99),
 		"accounts/000001.jsonl, line 2: application: is none of the applications":          set("accounts", 1, "application", "games"),
 		"billing/000001.jsonl, line 1: countryCode: ":                                      set("billing", 0, "countryCode", "XX"),

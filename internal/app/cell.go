@@ -21,6 +21,8 @@ const (
 	askWait    = 2 * time.Second
 	homeAway   = 5 * time.Second
 	beginEvery = 50 * time.Millisecond
+	// switchEvery is how often a cell that waits for what moves into it looks whether that is there: nobody is answered from then until it begins.
+	switchEvery = 100 * time.Millisecond
 	// followEvery is how often it is looked whether something that was done at the home has come.
 	followEvery = 5 * time.Millisecond
 	// clocksApart is how far the clocks of a cell and of the home may be apart.
@@ -48,7 +50,7 @@ func (p *Platform) awaitRegion(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(askEvery):
+		case <-time.After(switchEvery):
 		}
 		if err := p.Store.LookForCells(ctx); err != nil && ctx.Err() == nil {
 			p.Log.WarnContext(ctx, "it was not read which regions have a cell", "error", err)
