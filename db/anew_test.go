@@ -62,6 +62,7 @@ func TestJoinAnew(t *testing.T) {
 	// 40 is below 41, and that below 42: each place differs from the one that it will have.
 	r.do(r.home, `SELECT move_customer(42, 2)`, `SELECT move_customer(41, 42)`, `SELECT move_customer(40, 41)`, `SELECT move_customer(43, 40)`)
 	r.arrived()
+	r.holdAll()
 	r.do(r.cell, `INSERT INTO secrets (customer_id, name, value) SELECT id, 'KEY', '' FROM customers`)
 	r.countsAreRight()
 	r.loseSlot()

@@ -30,6 +30,7 @@ func TestErasureInCells(t *testing.T) {
 	}
 	r.do(r.home, `UPDATE customers SET region_id = 7 WHERE id = 24`)
 	r.arrived()
+	r.holdAll()
 	r.do(r.cell, `INSERT INTO secrets (customer_id, name, value) VALUES (24, 'KEY', ''), (9, 'KEY', '')`,
 		`INSERT INTO webhook_destinations (customer_id, url, secret) SELECT id, 'https://x.example', '' FROM customers WHERE id IN (9, 24)`,
 		`INSERT INTO contexts (account_id, user_id, name, description, caption, embedding_model) SELECT id, 8, 'Context', '', '', '' FROM accounts WHERE customer_id IN (9, 24)`,
