@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,38 +56,37 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID
 	if err != nil {
 		return nil, err
 	}
-	scope, also, err := q.deliveriesOf(ctx, c, Deliveries{
+	all, also, err := q.deliveriesOf(ctx, c, Deliveries{
 		DestinationID: destinationID, Type: typ, Status: status, Since: since, CustomerID: customerID, Subtree: or(subtree, false),
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := spreadDeliveries.in(q.Resolver, scope)
-	all.alone = destinationID != nil // which is here
 	return connected(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, order: orderBy, args: page(first, after, last, before), also: also}, all.rows, all.counted)
 }
 
 // deliveriesOf checks which deliveries are asked for: those of a scope that fit the terms.
-func (r *Resolver) deliveriesOf(ctx context.Context, c *caller, in Deliveries) (access.Scope, []db.Term, error) {
+func (r *Resolver) deliveriesOf(ctx context.Context, c *caller, in Deliveries) (*spreadPage[*db.Delivery], []db.Term, error) {
 	also := WebhookDeliveryFilter{Type: in.Type, Status: in.Status, CreatedSince: in.Since}
 	where, err := r.where(ctx, c, &also, "")
 	if err != nil {
-		return access.Scope{}, nil, err
+		return nil, nil, err
 	}
-	part := r.partHere
-	if in.DestinationID != nil { // what it was sent is where it is, whoever's company is asked for
-		part = r.part
-		d, err := r.destination(ctx, c, *in.DestinationID, "destinationId")
-		if err != nil {
-			return access.Scope{}, nil, err
-		}
-		where.Terms = append(where.Terms, idTerm("destinationId", d.ID))
-		if in.CustomerID == nil {
-			return c.Scope(), where.Terms, nil
-		}
+	if in.DestinationID == nil {
+		scope, terms, err := r.partHere(ctx, c, in.CustomerID, in.Subtree, "customerId")
+		return spreadDeliveries.in(r, scope), append(where.Terms, terms...), err
 	}
-	scope, terms, err := part(ctx, c, in.CustomerID, in.Subtree, "customerId")
-	return scope, append(where.Terms, terms...), err
+	d, err := r.destination(ctx, c, *in.DestinationID, "destinationId")
+	if err != nil {
+		return nil, nil, err
+	}
+	scope, terms := c.Scope(), []db.Term(nil)
+	if in.CustomerID != nil {
+		scope, terms, err = r.part(ctx, c, in.CustomerID, in.Subtree, "customerId")
+	}
+	all := spreadDeliveries.in(r, scope)
+	all.alone = true // what a destination was sent is where that is, whoever's company is asked for
+	return all, slices.Concat(where.Terms, []db.Term{idTerm("destinationId", d.ID)}, terms), err
 }
 
 // ListWebhookDeliveries is WebhookDeliveries for lists of any length.
@@ -95,12 +95,10 @@ func (q Query) ListWebhookDeliveries(ctx context.Context, in Deliveries, filter 
 	if err != nil {
 		return err
 	}
-	scope, also, err := q.deliveriesOf(ctx, c, in)
+	all, also, err := q.deliveriesOf(ctx, c, in)
 	if err != nil {
 		return err
 	}
-	all := spreadDeliveries.in(q.Resolver, scope)
-	all.alone = in.DestinationID != nil // which is here
 	return listAll(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, also: also}, l, all.rows, each)
 }
 
