@@ -254,7 +254,7 @@ func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, 
 		}
 		row := new(T)
 		if err := into.row(rows, reflect.ValueOf(row).UnsafePointer()); err != nil {
-			return translate(ctx, err)
+			return unread{err}
 		}
 		return each(row)
 	}, q, args...)
@@ -303,6 +303,9 @@ func unhurried(ctx context.Context, conn *sqlx.Conn, do func(context.Context, ru
 	return do(ctx, tx)
 }
 
+// unread says that a row could not be read, as where its replica was left out meanwhile: the statement failed, and who takes its rows has not ended it.
+type unread struct{ error }
+
 // walk gives the rows of a statement to each, whose error, ended, ends it.
 type walk struct {
 	each  func(*sql.Rows) error
@@ -322,8 +325,12 @@ func (w *walk) over(ctx context.Context, from runner) error {
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
+		err := w.each(rows)
+		if lost, is := errors.AsType[unread](err); is {
+			return lost.error
+		}
 		w.begun = true
-		if w.ended = w.each(rows); w.ended != nil {
+		if w.ended = err; err != nil {
 			return nil
 		}
 	}

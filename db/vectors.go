@@ -115,7 +115,7 @@ func (s *Store) streamOf(ctx context.Context, documents map[int64]int64, scan []
 	}
 	return s.eachUnhurried(ctx, func(rows *sql.Rows) error {
 		if err := rows.Scan(scan...); err != nil {
-			return translate(ctx, err)
+			return unread{err}
 		}
 		return each()
 	}, q, append([]any{ids, revisions}, more...)...)
