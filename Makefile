@@ -10,8 +10,8 @@ export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 STACK := go run ./internal/devstack/cmd/teststack --
 # The tests that a target runs, and how.
 PKG ?= ./...
-# Many tests wait more than they work.
-AT_ONCE := $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
+# Packages at once: a package's own tests run side by side, and more of them only wait for each other.
+AT_ONCE := $(shell getconf _NPROCESSORS_ONLN)
 FUZZTIME ?= 10s
 # The last commit whose programs know one schema alone.
 PREVIOUS ?= d02c400

@@ -11,6 +11,7 @@ func TestRunBacklogIsCountedToABound(t *testing.T) {
 	tx := pool.MustBegin()
 	for _, statement := range []string{ // runs alone: what they belong to is left out
 		`SET LOCAL session_replication_role = replica`,
+		`SET LOCAL statement_timeout = 0`,
 		`INSERT INTO runs (id, job_key, agent_id, revision_id, account_id, input, status, due_at, branch_id, created_at)
 			SELECT i, gen_random_uuid(), 1, 1, 1, '{}', 'running', now() - i * interval '1 second', 1, now() FROM generate_series(1, 100100) i`,
 	} {

@@ -16,7 +16,7 @@ func TestListenersAreCounted(t *testing.T) {
 	room := func() {
 		t.Helper()
 		for range 100 {
-			conn := agreed(t, d.as(owner(200*time.Millisecond)))
+			conn := agreed(t, d.as(owner(2*time.Second)))
 			send(t, conn, query("try", watch))
 			switch code := codeIn(receive(t, conn)); code {
 			case "UNAUTHENTICATED":

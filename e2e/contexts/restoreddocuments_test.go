@@ -1,6 +1,7 @@
 package contexts
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"canopy/e2e/platform"
+	"canopy/internal/blob"
+	"canopy/internal/devstack/devtest"
 )
 
 // TestDeletedDocumentsComeBack: with their chunks, at both doors, where they were deleted as restorable ones and as long as their time is not
@@ -106,9 +109,14 @@ func TestDeletedDocumentsComeBack(t *testing.T) {
 	if n := s.Number(`SELECT count(*) FROM documents WHERE id = $1`, document) + s.Number(`SELECT count(*) FROM contexts WHERE home_id = $1`, id); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
-	if n := s.Number(`SELECT count(*) FROM blob_deletions WHERE key LIKE '%' || $1`, platform.Member(t, before.JSON(t), "fileName")); n != 1 {
-		t.Errorf("%d originals go", n)
-	}
+	key := fmt.Sprint("documents/", platform.Member(t, before.JSON(t), "fileName"))
+	devtest.Eventually(t, "its original is gone", func() bool {
+		_, done, err := s.App.Resolver.Blobs.Local(t.Context(), key)
+		if err == nil {
+			done()
+		}
+		return errors.Is(err, blob.ErrNotFound)
+	})
 }
 
 // TestDeletedDocumentsGoWithTheirContext: where it is deleted for good, they go as well; where it comes back, they can. What waits to be

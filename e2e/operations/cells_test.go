@@ -194,7 +194,7 @@ func valueIn(t *testing.T, client *redis.Client, key string) any {
 // TestLateCellRefuses: a cell whose replica is later than it may be lets nobody in, as there may be revocations that it does not know, and says so; once it has caught up, it goes on.
 func TestLateCellRefuses(t *testing.T) {
 	t.Parallel()
-	c := platform.StartCells(t, "eu-central", func(cfg *config.Config) { cfg.MaxLag = time.Second })
+	c := platform.StartCells(t, "eu-central", func(cfg *config.Config) { cfg.MaxLag = 5 * time.Second })
 	keyID, plain := c.Key(t, c.Home.Customer("Alpine Hydro"), "lukas@alpine-hydro.example")
 	s := c.Cell
 	token := s.Token(keyID, plain, "assistant")

@@ -20,7 +20,7 @@ import (
 // end it has all of it, and what comes, and nothing of what its companies have is lost.
 func TestCellJoinsAnew(t *testing.T) {
 	t.Parallel()
-	c := platform.StartCells(t, "eu-central", func(cfg *config.Config) { cfg.MaxLag = time.Second })
+	c := platform.StartCells(t, "eu-central", func(cfg *config.Config) { cfg.MaxLag = 5 * time.Second })
 	home, s := c.Home, c.Cell
 	hydro := home.Customer("Alpine Hydro")
 	revokedID, revokedPlain := c.Key(t, hydro, "lukas@alpine-hydro.example")

@@ -67,7 +67,7 @@ const limitPatience = 10 * time.Second
 
 // Patience is how long a test waits for what happens in the background. It is far more than that takes: only a test that fails
 // waits for its end.
-const Patience = time.Minute
+const Patience = 2 * time.Minute
 
 // AtOnce is how soon what an event ends has ended, on a busy machine, too: without the event a look every ten seconds would end it.
 const AtOnce = 5 * time.Second

@@ -7,7 +7,7 @@ import (
 
 // patience is how long a test waits for what happens in the background. It is far more than that
 // takes: only a test that fails waits for its end.
-const patience = 90 * time.Second
+const patience = 2 * time.Minute
 
 // Eventually waits until something holds, and fails the test where it never does.
 func Eventually(t testing.TB, what string, holds func() bool) {
