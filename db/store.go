@@ -249,7 +249,7 @@ func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, 
 	return s.eachRow(ctx, func(rows *sql.Rows) (err error) {
 		if into == nil {
 			if into, err = newScan(reflect.TypeFor[T](), rows); err != nil {
-				return err
+				return unread{err}
 			}
 		}
 		row := new(T)
