@@ -16,7 +16,7 @@ var compared = regexp.MustCompile(`\b(\w+) = (?:ANY\s*\()?\$(\d+)\b`)
 // for one itself.
 func TestStatementsTakeEveryID(t *testing.T) {
 	t.Parallel()
-	pool := placesPool(t)
+	pool := ownPool(t, Options{MaxConns: 1})
 	wide := map[string]bool{}
 	for _, c := range columnsOfTables(t, pool) {
 		if c.Type != "bigint" {
@@ -54,7 +54,7 @@ func TestStatementsTakeEveryID(t *testing.T) {
 // TestIDsAreWide: whatever names a row has 64 bits.
 func TestIDsAreWide(t *testing.T) {
 	t.Parallel()
-	for _, c := range columnsOfTables(t, placesPool(t)) {
+	for _, c := range columnsOfTables(t, ownPool(t, Options{MaxConns: 1})) {
 		if (c.Name == "id" || strings.HasSuffix(c.Name, "_id")) && slices.Contains([]string{"integer", "smallint"}, c.Type) && c.Table != "goose_db_version" {
 			t.Errorf("%s.%s is an %s", c.Table, c.Name, c.Type)
 		}

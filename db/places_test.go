@@ -75,13 +75,6 @@ var impersonal = map[string]string{
 	"sessions.key": "a secret", "signing_keys.private_key": "a secret", "users.otp_method": "a kind",
 }
 
-func placesPool(t *testing.T) *sqlx.DB {
-	t.Helper()
-	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
-	return pool
-}
-
 // columnOfTable is a column, and what of it a replica depends on.
 type columnOfTable struct {
 	Table, Name, Type             string
@@ -103,7 +96,7 @@ func columnsOfTables(t testing.TB, pool *sqlx.DB) (list []columnOfTable) {
 func TestTablesHaveAPlace(t *testing.T) {
 	t.Parallel()
 	there := map[string]map[string]columnOfTable{}
-	for _, c := range columnsOfTables(t, placesPool(t)) {
+	for _, c := range columnsOfTables(t, ownPool(t, Options{MaxConns: 1})) {
 		if there[c.Table] == nil {
 			there[c.Table] = map[string]columnOfTable{}
 		}
@@ -138,7 +131,7 @@ type reference struct{ Table, Column, To string }
 func TestReferencesStayInTheirCell(t *testing.T) {
 	t.Parallel()
 	var all []reference
-	devtest.Check(t, placesPool(t).SelectContext(t.Context(), &all, `
+	devtest.Check(t, ownPool(t, Options{MaxConns: 1}).SelectContext(t.Context(), &all, `
 		SELECT k.conrelid::regclass::text AS table, a.attname AS column, k.confrelid::regclass::text AS to
 		FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
 		WHERE k.contype = 'f' AND k.connamespace = 'public'::regnamespace`))
@@ -201,7 +194,7 @@ func writtenBy(function string, sources map[string]string, triggers map[string][
 // no trigger runs there.
 func TestTriggersOfTheDirectoryAreFollowed(t *testing.T) {
 	t.Parallel()
-	pool := placesPool(t)
+	pool := ownPool(t, Options{MaxConns: 1})
 	var functions []struct{ Name, Source string }
 	devtest.Check(t, pool.SelectContext(t.Context(), &functions, `SELECT proname AS name, prosrc AS source FROM pg_proc WHERE pronamespace = 'public'::regnamespace`))
 	sources, triggers := map[string]string{}, map[string][]string{}
@@ -244,7 +237,7 @@ const residencyPaper = "../docs/residency.md"
 func TestResidencyIsDocumented(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
-	for _, c := range columnsOfTables(t, placesPool(t)) {
+	for _, c := range columnsOfTables(t, ownPool(t, Options{MaxConns: 1})) {
 		p := places[c.Table]
 		if p.kind != directory && p.kind != homeOnly || !slices.Contains(openTypes, c.Type) {
 			continue

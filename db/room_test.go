@@ -5,15 +5,12 @@ import (
 	"errors"
 	"testing"
 
-	"canopy/internal/devstack/devtest"
 	"canopy/internal/problem"
 )
 
 // TestRoom: rows of more text than there is room for are refused, whatever columns it is in, and what is done for several has no bound.
 func TestRoom(t *testing.T) {
-	pool, err := Connect(devtest.Database(t, Fingerprint(), Migrate), Options{})
-	devtest.Check(t, err)
-	t.Cleanup(func() { _ = pool.Close() })
+	pool := ownPool(t, Options{})
 	type row struct {
 		Text  string           `db:"a"`
 		Maybe *string          `db:"b"`

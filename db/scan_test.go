@@ -48,9 +48,7 @@ type manyKinds struct {
 
 // TestScanIsSqlx: rows, values and faults are those of sqlx, which looks at the types of each value anew.
 func TestScanIsSqlx(t *testing.T) {
-	pool, err := Connect(devtest.Database(t, Fingerprint(), Migrate), Options{})
-	devtest.Check(t, err)
-	t.Cleanup(func() { _ = pool.Close() })
+	pool := ownPool(t, Options{})
 	const many = ` FROM generate_series(1, 100) i`
 	for _, text := range []string{
 		`SELECT i AS id, i AS n, i AS small, 7::smallint AS tiny, i / 7.0 AS share, i || 'é' AS name, 'high' AS rung, i % 2 = 0 AS yes,
@@ -96,9 +94,7 @@ func compareScans(t *testing.T, text string, got, want any, failed, fails error)
 
 // TestMomentsAreSent: moments come as they are sent by themselves.
 func TestMomentsAreSent(t *testing.T) {
-	pool, err := Connect(devtest.Database(t, Fingerprint(), Migrate), Options{})
-	devtest.Check(t, err)
-	t.Cleanup(func() { _ = pool.Close() })
+	pool := ownPool(t, Options{})
 	type row struct {
 		ID    int64      `db:"id"`
 		At    time.Time  `db:"at"`

@@ -16,8 +16,7 @@ import (
 
 // TestWordsAreThoseOfNames: a text is taken apart as the index takes names apart, whatever they are written in.
 func TestWordsAreThoseOfNames(t *testing.T) {
-	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1}))
-	t.Cleanup(func() { _ = pool.Close() })
+	pool := ownPool(t, Options{MaxConns: 1})
 	texts := []string{"Müller & Söhne GmbH", "ÅLAND/İzmir O'Brien", "ΑΘΗΝΑ Москва Ґанок", "東京 株式会社", "ﬁne № ½ ™", "anna.smith+x@acme.example", strings.Repeat("Long", 50), " - ", "\u1e9e\u0130\u01c5", "Łódź Þórdís ÆŒ " + strings.Repeat("ß", 200)}
 	for _, letters := range []struct{ from, to rune }{{0x20, 0x2af}, {0x370, 0x52f}, {0x1e00, 0x20cf}, {0x3000, 0x30ff}} {
 		for at := letters.from; at < letters.to; at += 16 {

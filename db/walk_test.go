@@ -12,11 +12,7 @@ import (
 // TestRowsThatCanNotBeRead: a statement that is ended after a row has come and before it is read, as where its replica is left out at that moment,
 // has failed, so that the primary may answer; whoever takes the rows has not ended it.
 func TestRowsThatCanNotBeRead(t *testing.T) {
-	pool, err := Connect(devtest.Database(t, Fingerprint(), Migrate), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = pool.Close() })
+	pool := ownPool(t, Options{})
 	for row, fresh := range map[int64]bool{1: true, 2: false} {
 		ctx, leaveOut := context.WithCancel(t.Context())
 		taken := int64(0)
