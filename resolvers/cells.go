@@ -13,7 +13,11 @@ import (
 
 // answersFor refuses what another cell has to answer: whatever the assistant does is of the caller's own account, and lives in the cell of its region. All else looks by itself for
 // what is asked for, which may be of a company below: by the id, which tells the cell, or by the company or account that is named. So does what another cell has passed on.
+// Who is who is changed at the home, also where a cell would find nothing to change: its replica may be late.
 func (r *Resolver) answersFor(ctx context.Context, p *access.Principal, need *rule.Rule) error {
+	if need.AtHome() {
+		return r.Store.AtHome()
+	}
 	if hop.By(ctx) != "" || !need.OfData() || !slices.Equal(need.Apps, []access.App{access.Assistant}) {
 		return nil
 	}

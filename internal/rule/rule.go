@@ -41,6 +41,9 @@ func (r *Rule) OfData() bool {
 	return r.Right&rights != 0
 }
 
+// AtHome tells whether the field changes what is one for all cells of a platform: who is who. An archive is made where the company lives.
+func (r *Rule) AtHome() bool { return r.Changes() && !r.OfData() && r != ExportCustomer }
+
 var byField = func() map[string]*Rule {
 	m := make(map[string]*Rule, len(all))
 	for _, r := range all {

@@ -39,6 +39,11 @@ func TestDeclaredRules(t *testing.T) {
 			t.Errorf("%s changes: %v", r.Field, r.Changes())
 		}
 	}
+	for r, want := range map[*Rule]bool{UpdateCustomer: true, SetPermissionDisabled: true, CustomerUsage: false, ExportCustomer: false, CreateAgent: false} {
+		if r.AtHome() != want {
+			t.Errorf("%s is the home's: %v", r.Field, r.AtHome())
+		}
+	}
 	if Identity.Field != Me.Field || !slices.Equal(Identity.Apps, []access.App{access.Tenant}) {
 		t.Errorf("%+v", Identity)
 	}
