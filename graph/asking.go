@@ -136,7 +136,7 @@ func (e *elsewhere) send(root *part, to problem.Place) (*said, error) {
 	if err != nil {
 		return nil, err
 	}
-	if changes {
+	if changes && !holdsNothing(s.Data) { // what was refused has changed nothing that would have to come here
 		e.cells.Done(e.ctx, to)
 	}
 	return s, nil

@@ -349,6 +349,23 @@ func TestLateCellChangesAtTheHome(t *testing.T) {
 	devtest.Eventually(t, "the home has the name that the cell was asked for", func() bool {
 		return home.Number(`SELECT count(*) FROM customers WHERE id = $1 AND name = 'Alpine Hydro'`, hydro) == 1
 	})
+	// Nothing of what the home refuses is waited for.
+	fields := ""
+	for i := range 40 {
+		fields += fmt.Sprintf("c%d: updateCustomer(input: {customerId: \"%d\", name: \"\"}) { customer { name } } ", i, hydro)
+	}
+	refused := make(chan platform.Answer, 1)
+	go func() {
+		refused <- cell.Do("POST", "/graphql", root, map[string]any{"query": "mutation { " + fields + "}"})
+	}()
+	select {
+	case a := <-refused:
+		if n := strings.Count(string(a.Body), "BAD_REQUEST"); n != 40 {
+			t.Errorf("%d of 40 are refused: %s", n, a.Body)
+		}
+	case <-time.After(40 * time.Second):
+		t.Error("what was refused was waited for")
+	}
 	cell.SQL(`ALTER SUBSCRIPTION canopy_directory ENABLE`)
 	if a := <-changed; a.Status != 204 {
 		t.Errorf("%d %s", a.Status, a.Body)
