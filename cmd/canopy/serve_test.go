@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"net"
 	"os"
 	"os/exec"
@@ -36,6 +37,25 @@ func TestProcessesOutliveTheReadersOfTheirLog(t *testing.T) {
 				t.Errorf("after %s it ended by %v", lines.Text(), err)
 			}
 		})
+	}
+}
+
+// TestStoppedBeforeItHasBegun: who stops a process that still begins hears of no failure.
+func TestStoppedBeforeItHasBegun(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	_, keys, _ := strings.Cut(platform.SecretKeys(s.App.Config.SecretKeys...), "=")
+	env := map[string]string{
+		"DATABASE_URL": s.App.Config.DatabaseURL, "REDIS_URL": s.App.Config.RedisURL, "CANOPY_SECRET_KEY": keys, "CANOPY_LISTEN": "127.0.0.1:0", "CANOPY_PUBLIC_URL": "http://127.0.0.1",
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for _, args := range [][]string{{"serve"}, {"worker"}, {"dev", "--data", t.TempDir()}} {
+		var out, log devtest.Log
+		m := &Main{Stdout: &out, Stderr: &log, Getenv: func(name string) string { return env[name] }}
+		if code := m.Run(ctx, args); code != exitOK {
+			t.Errorf("%s: %d %s", args[0], code, log.String())
+		}
 	}
 }
 

@@ -52,7 +52,8 @@ type dev struct {
 // Dev runs the whole platform in one process until ctx ends, with the demo data, on private servers
 // where none are configured. dir is the folder for everything that is kept. ready is told where the
 // platform is.
-func Dev(ctx context.Context, cfg *config.Config, dir string, ready func(DevInfo), o Options) error {
+func Dev(ctx context.Context, cfg *config.Config, dir string, ready func(DevInfo), o Options) (err error) {
+	defer forgive(ctx, &err)
 	d := &dev{Options: o, cfg: cfg, dir: dir}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

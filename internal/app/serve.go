@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -15,7 +16,8 @@ import (
 )
 
 // Serve answers requests until ctx ends, and then finishes what is under way.
-func Serve(ctx context.Context, cfg *config.Config, o Options) error {
+func Serve(ctx context.Context, cfg *config.Config, o Options) (err error) {
+	defer forgive(ctx, &err)
 	o.Service = "canopy-serve"
 	warn(ctx, cfg, o.Log)
 	p, err := Open(ctx, cfg, o)
@@ -29,6 +31,13 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 	}
 	defer p.tellStop(ctx)()
 	return p.serve(ctx, l, false)
+}
+
+// forgive takes no offence where a process could not begin as it was told to stop.
+func forgive(ctx context.Context, err *error) {
+	if ctx.Err() != nil && errors.Is(*err, context.Canceled) {
+		*err = nil
+	}
 }
 
 // tellStop has the log tell when the process was told to stop, which ends later: what is under way is finished first.

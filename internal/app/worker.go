@@ -16,7 +16,8 @@ import (
 )
 
 // Work does the background work until ctx ends. operators is where to serve /metrics, /healthz and /readyz, and is closed at the end; nil is nowhere.
-func Work(ctx context.Context, cfg *config.Config, operators net.Listener, o Options) error {
+func Work(ctx context.Context, cfg *config.Config, operators net.Listener, o Options) (err error) {
+	defer forgive(ctx, &err)
 	if operators != nil {
 		defer func() { _ = operators.Close() }()
 	}
