@@ -86,6 +86,7 @@ var notExported = map[string]string{
 	".next_attempt_at":      "work under way",
 	".traceparent":          "of requests to this platform",
 	"customers.level":       "follows from the parents",
+	"customers.moves":       "counts changes",
 	"contexts.home_id":      "of a removed document",
 	".erase_at":             "of a deletion", "contexts.erase_rows": "of a deletion", "contexts.erased_rows": "of a deletion", "customers.suspended": "told as status",
 	"accounts.instance_account_id": "the platform's",

@@ -499,7 +499,6 @@ var examples = map[query]example{
 	// moving.go
 	qHoldPlaces:   few("{299,5}"),
 	qHoldAlone:    few("{299,5}"),
-	qLineage:      few(299),
 	qDeepest:      whole("it looks at all that is moved", 299),
 	qMoveCustomer: atWork(299, 5),
 
@@ -754,6 +753,9 @@ var examples = map[query]example{
 	qUseState:              few("hash", "2030-01-01"),
 	qStateIsUsed:           few("hash"),
 	qForgetStates:          few(20),
+
+	// standing.go
+	qPlace: few(299, 5, 0),
 
 	// treechanges.go
 	qLogTreeChanges:    few("{5,299}"),

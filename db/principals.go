@@ -80,7 +80,7 @@ var (
 	qKeyCaller = prepare(`
 		SELECT k.id AS key_id, k.user_id, u.email, k.features AS key_features, k.allowed_addresses, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
 			COALESCE(k.last_used_at < now() - interval '1 minute', true) AS key_stale,
-			COALESCE(a.customer_id, 0) AS customer_id, COALESCE(c.lineage, '{}') AS lineage, COALESCE(c.region_id, 0) AS region_id,
+			COALESCE(a.customer_id, 0) AS customer_id, COALESCE(c.lineage, '{}') AS lineage, COALESCE(c.moves, 0) AS moves, COALESCE(c.region_id, 0) AS region_id,
 			COALESCE(p.id, 0) AS permission_id, COALESCE(p.disabled, true) AS permission_disabled,
 			COALESCE(a.id, 0) AS account_id, COALESCE(a.disabled, true) AS account_disabled,
 			COALESCE(r.id, 0) AS role_id, COALESCE(r.name, '') AS role_name, COALESCE(r.is_owner, false) AS role_owner, COALESCE(r.features, '{}') AS features,
@@ -90,7 +90,7 @@ var (
 			ON p.user_id = k.user_id AND p.account_id = $2 AND k.customer_id = ANY(c.lineage)
 		WHERE k.client_id = $1`)
 	qLoginCaller = prepare(`
-		SELECT u.email, u.password_changed_at, s.alive AS in_session, COALESCE(s.provider_id, 0) AS provider_id, s.provider_features, c.lineage, c.region_id, COALESCE(g.code, '') AS code,
+		SELECT u.email, u.password_changed_at, s.alive AS in_session, COALESCE(s.provider_id, 0) AS provider_id, s.provider_features, c.lineage, c.moves, c.region_id, COALESCE(g.code, '') AS code,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.role_id, 0) AS role_id, COALESCE(g.role_name, '') AS role_name, COALESCE(g.role_owner, false) AS role_owner,
 			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `, ` + inactive("c.lineage") + ` AS suspended, ` + rates + `
@@ -203,6 +203,7 @@ func (s *Store) keyCaller(ctx context.Context, t keyToken) (*Caller, error) {
 		KeyStale   bool           `db:"key_stale"`
 		CustomerID int64          `db:"customer_id"`
 		Lineage    access.Lineage `db:"lineage"`
+		Moves      int            `db:"moves"`
 		RegionID   int64          `db:"region_id"`
 		Rates      pq.StringArray `db:"rates"`
 		Withdrawn  bool           `db:"withdrawn"`
@@ -212,7 +213,7 @@ func (s *Store) keyCaller(ctx context.Context, t keyToken) (*Caller, error) {
 		return nil, err
 	}
 	c := &Caller{Principal: access.Principal{
-		UserID: r.UserID, Email: r.Email, CustomerID: r.CustomerID, Lineage: r.Lineage, RegionID: r.RegionID,
+		UserID: r.UserID, Email: r.Email, CustomerID: r.CustomerID, Lineage: r.Lineage, Moves: r.Moves, RegionID: r.RegionID,
 		KeyID: r.KeyID, ClientID: t.clientID, KeyStale: r.KeyStale, Rates: parseRates(r.Rates),
 	}, Dead: r.Dead, Withdrawn: r.Withdrawn, Suspended: r.Suspended, AllowedAddresses: r.AllowedAddresses}
 	if r.PermissionID != 0 && !r.PermissionDisabled && !r.AccountDisabled {
@@ -248,6 +249,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 		ProviderID        int64          `db:"provider_id"`
 		ProviderFeatures  pq.StringArray `db:"provider_features"`
 		Lineage           access.Lineage `db:"lineage"`
+		Moves             int            `db:"moves"`
 		RegionID          int64          `db:"region_id"`
 		Rates             pq.StringArray `db:"rates"`
 		Code              string         `db:"code"`
@@ -261,7 +263,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 		return nil, ErrNoRows
 	}
 	c := &Caller{Principal: access.Principal{
-		UserID: t.UserID, Email: rows[0].Email, CustomerID: t.CustomerID, SessionID: t.SessionID, ProviderID: rows[0].ProviderID, Lineage: rows[0].Lineage, RegionID: rows[0].RegionID, Rates: parseRates(rows[0].Rates),
+		UserID: t.UserID, Email: rows[0].Email, CustomerID: t.CustomerID, SessionID: t.SessionID, ProviderID: rows[0].ProviderID, Lineage: rows[0].Lineage, Moves: rows[0].Moves, RegionID: rows[0].RegionID, Rates: parseRates(rows[0].Rates),
 		Withheld: access.AllFeatures &^ boundBy(rows[0].ProviderFeatures, access.AllFeatures),
 	}}
 	c.Withdrawn, c.Suspended = rows[0].Withdrawn, rows[0].Suspended

@@ -34,6 +34,7 @@ type ScimToken struct {
 type ScimAtWork struct {
 	ScimToken
 	Lineage access.Lineage `db:"lineage"`
+	Moves   int            `db:"moves"`
 	Limits  pq.StringArray `db:"rates"`
 	// Suspended: the company is suspended or deleted, or one above it is.
 	Suspended bool `db:"suspended"`
@@ -52,7 +53,7 @@ var (
 	qScimTokensOf = prepare(`SELECT ` + scimTokenColumns + ` FROM scim_tokens t WHERE t.customer_id = ANY($1) ORDER BY t.customer_id, t.id`)
 	// The company has to be below the one that the token acts in, yet.
 	qScimTokenByHash = prepare(`
-		SELECT ` + scimTokenColumns + `, c.lineage, ` + inactive("c.lineage") + ` AS suspended, ` + rates + `
+		SELECT ` + scimTokenColumns + `, c.lineage, c.moves, ` + inactive("c.lineage") + ` AS suspended, ` + rates + `
 		FROM scim_tokens t` + joinByID("customers", "c", "t.customer_id") + `
 		WHERE t.hash = $1 AND t.acts_in = ANY (c.lineage) AND COALESCE(t.expires_at > now(), true)`)
 	qScimTokenCount  = prepare(`SELECT count(*) FROM scim_tokens WHERE customer_id = $1`)

@@ -13,7 +13,8 @@ import (
 	"canopy/internal/problem"
 )
 
-var qLineage = prepare(`SELECT lineage FROM customers WHERE id = $1`)
+var qPlace = prepare(`
+	SELECT lineage, COALESCE((SELECT o.moves <> $3 FROM customers o WHERE o.id = $2), false) AS moved FROM customers WHERE id = $1`)
 
 // errMoved says that the company of a scope, or one above it, was moved while something was asked for in the scope.
 var errMoved = errors.New("the company of the scope was moved")
@@ -24,16 +25,23 @@ var ErrNotThere = fmt.Errorf("%w, which stands", ErrNoRows)
 // moves tells whether the company of a scope can be moved: all but the root can.
 func moves(scope access.Scope) bool { return len(scope.From()) > 1 }
 
-// Stands tells whether the company of a scope is where it was when the scope was looked up. What was not found in the scope says nothing where it is not: the
-// error is worth another try, which begins with the new place.
+// Stands tells whether the company of a scope is where it was when the scope was looked up, and the caller's has been there all the time. What was not found in the
+// scope says nothing where it is not: the error is worth another try, which begins with the new place.
 func (s *Store) Stands(ctx context.Context, scope access.Scope) error {
 	if !moves(scope) {
 		return nil
 	}
 	from := scope.From()
 	id := from[len(from)-1]
-	var now pq.Int64Array
-	if err := s.get(Alone(ctx), &now, qLineage, id); err != nil || slices.Equal(now, from) {
+	var now struct {
+		Lineage pq.Int64Array `db:"lineage"`
+		Moved   bool          `db:"moved"` // there may be the caller's company again
+	}
+	of := access.PrincipalOf(ctx)
+	if of == nil {
+		of = &access.Principal{}
+	}
+	if err := s.get(Alone(ctx), &now, qPlace, id, of.CustomerID, of.Moves); err != nil || slices.Equal(now.Lineage, from) && !now.Moved {
 		return ignoreNoRows(err)
 	}
 	p := problem.Away("the company", fmt.Errorf("%w: %w", ErrAway, errMoved)).With("moved")

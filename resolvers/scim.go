@@ -63,7 +63,7 @@ func (r *Resolver) behind(ctx context.Context, t *db.ScimAtWork) (*access.Princi
 	grant.Features &= access.ParseFeatures(t.Features)
 	grant.Owner = grant.Owner && t.Owner
 	p := &access.Principal{
-		UserID: maker.UserID, Email: maker.Email, CustomerID: t.CustomerID, Lineage: t.Lineage, Rates: t.Rates(),
+		UserID: maker.UserID, Email: maker.Email, CustomerID: t.CustomerID, Lineage: t.Lineage, Moves: t.Moves, Rates: t.Rates(),
 		DirectoryID: t.ID, ClientID: "scim:" + strconv.FormatInt(t.ID, 10),
 	}
 	p.Grants[access.Tenant], p.Serves[access.Tenant] = &grant, true

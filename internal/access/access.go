@@ -60,6 +60,8 @@ type Principal struct {
 	// CustomerID is the company that the token acts for; Lineage its ids from the root down.
 	CustomerID int64
 	Lineage    Lineage
+	// Moves is how often the company was moved until now, by itself or with one above it.
+	Moves int
 	// RegionID is the region of that company, where what it has lives.
 	RegionID int64
 	// KeyID and ClientID are those of the API key; 0 and "" for a login token.
