@@ -5,6 +5,7 @@ package spill
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"sync"
@@ -123,14 +124,27 @@ func (r *Region) Read(to []byte, from int64) {
 
 // Put keeps a copy of some bytes. The error is ErrFull, or the system's.
 func (f *Folder) Put(b []byte) (*Region, error) {
-	size := int64(len(b))
+	return f.Make(int64(len(b)), func(to io.Writer) error {
+		_, err := to.Write(b)
+		return err
+	})
+}
+
+// Make keeps so many bytes as are written, in one piece or in several. The error is ErrFull, the system's, or that of what writes.
+func (f *Folder) Make(size int64, write func(to io.Writer) error) (*Region, error) {
 	if f.used.Add(size) > f.most {
 		f.used.Add(-size)
 		return nil, ErrFull
 	}
 	file, at, err := f.place(size)
 	if err == nil {
-		err = f.write(file, b, at)
+		to := &writer{folder: f, file: file, at: at, end: at + size}
+		if err = write(to); err == nil && to.at < to.end {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			_ = punch(file, at, stepped(size)) // the first error says why
+		}
 	}
 	if err != nil {
 		f.used.Add(-size)
@@ -142,4 +156,22 @@ func (f *Folder) Put(b []byte) (*Region, error) {
 		f.used.Add(-size)
 	}, file)
 	return r, nil
+}
+
+// writer writes to a place in a file, and not beyond its end.
+type writer struct {
+	folder  *Folder
+	file    *os.File
+	at, end int64
+}
+
+func (w *writer) Write(b []byte) (int, error) {
+	if int64(len(b)) > w.end-w.at {
+		return 0, io.ErrShortWrite
+	}
+	if err := w.folder.write(w.file, b, w.at); err != nil {
+		return 0, err
+	}
+	w.at += int64(len(b))
+	return len(b), nil
 }

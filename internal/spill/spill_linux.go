@@ -31,9 +31,6 @@ func (f *Folder) write(file *os.File, b []byte, at int64) error {
 		return fmt.Errorf("%w on the disk", ErrFull)
 	}
 	_, err := file.WriteAt(b, at)
-	if err != nil {
-		_ = punch(file, at, stepped(int64(len(b)))) // the first error says why
-	}
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) { // others were faster, or may have more of it
 		return fmt.Errorf("%w on the disk: %w", ErrFull, err)
 	}

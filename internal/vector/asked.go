@@ -11,7 +11,9 @@ type Asked struct {
 	x *Sparse
 	// components occur in what weighs them, and count there.
 	components []component
-	norm       float32 // the whole query's length
+	// found are the postings of the first components, of each in each segment of x: those of the others are looked up again. The first search lets go of them.
+	found [][]postings
+	norm  float32 // the whole query's length
 	// weights are what its buckets weigh for Cover, whether they occur or not, and total is their sum.
 	weights weights
 	total   float32
@@ -19,8 +21,7 @@ type Asked struct {
 	words []lexical.Word
 }
 
-// component is one bucket of a query with its weight, times the factor by which the model counts it in a chunk. Its postings are looked up twice, to count and to score them: to
-// keep them would take memory for each component in each segment, and a prompt has up to ten thousand.
+// component is one bucket of a query with its weight, times the factor by which the model counts it in a chunk.
 type component struct {
 	bucket uint32
 	weight float32
@@ -57,16 +58,20 @@ func (x *Sparse) AskText(text string) *Asked { return AskTexts([]*Sparse{x}, tex
 // AskTexts is AskText of several indexes of one model at once: each weighs the query as one index of the chunks of all would.
 func AskTexts(indexes []*Sparse, text string) []*Asked {
 	all, model := among(indexes), indexes[0].model
-	a := all.ask(model.Embed(text))
+	a, frequencies := all.ask(model.Embed(text))
 	if subject := lexical.Subject(text); subject != text {
-		of := all.ask(model.Embed(subject))
-		a.weights, a.total = of.weights, of.total
+		a.weights, a.total = all.weigh(model.Embed(subject), frequencies)
 	}
 	a.words = model.Words(text)
 	list := make([]*Asked, len(indexes))
+	first := 0
 	for i, x := range indexes {
 		of := a
-		of.x = x
+		of.x, of.found = x, make([][]postings, len(a.found))
+		for c, found := range a.found {
+			of.found[c] = found[first : first+len(x.segments)]
+		}
+		first += len(x.segments)
 		list[i] = &of
 	}
 	return list
@@ -74,7 +79,7 @@ func AskTexts(indexes []*Sparse, text string) []*Asked {
 
 // Ask weighs the components of a query by the inverse document frequency within this whole index.
 func (x *Sparse) Ask(query lexical.Vector) *Asked {
-	a := among{x}.ask(query)
+	a, _ := among{x}.ask(query)
 	a.x = x
 	return &a
 }
@@ -90,37 +95,81 @@ func (all among) live() (n int) {
 	return n
 }
 
-// frequency is how many of their vectors have a bucket.
-func (all among) frequency(bucket uint32, buffer *[]byte) (n int) {
+// segments is how many segments they have.
+func (all among) segments() (n int) {
 	for _, x := range all {
-		for i := range x.segments {
-			n += x.segments[i].liveCount(x.segments[i].lookup(bucket, buffer))
-		}
+		n += len(x.segments)
 	}
 	return n
 }
 
-// ask weighs the components of a query by the inverse document frequency within all of them.
-func (all among) ask(query lexical.Vector) Asked {
+// ask weighs the components of a query by the inverse document frequency within all of them, and tells how many of their vectors have each bucket.
+func (all among) ask(query lexical.Vector) (Asked, map[uint32]int) {
 	model, live := all[0].model, all.live()
-	a := Asked{components: make([]component, 0, len(query)), weights: newWeights(len(query))}
+	a := Asked{components: make([]component, 0, len(query))}
+	frequencies := make(map[uint32]int, len(query))
 	squares := 0.0
-	with := scratches.Get().(*scratch)
-	defer scratches.Put(with)
+	with, done := scratched()
+	defer done()
+	k := &with.keeper
+	k.room = mostKept
 	for _, q := range query {
-		df := all.frequency(q.Bucket, &with.group)
+		room := k.room
+		found, df := all.find(q.Bucket, k, &with.groups)
+		frequencies[q.Bucket] = df
 		factor := model.Factor(q.Bucket)
 		weight := q.Weight() * factor * lexical.IDF(live, df)
 		squares += float64(weight) * float64(weight)
-		if df > 0 && model.Counts(q.Bucket, live, df) {
-			a.components = append(a.components, component{q.Bucket, weight * factor})
+		if df == 0 || !model.Counts(q.Bucket, live, df) {
+			k.room = room
+			continue
 		}
-		common := q.Weight() * factor * lexical.IDF(live+usual, df)
-		a.weights.set(q.Bucket, common)
-		a.total += common
+		a.components = append(a.components, component{q.Bucket, weight * factor})
+		if found != nil {
+			a.found = append(a.found, k.keep(found))
+		}
 	}
 	a.norm = sqrt32(squares)
-	return a
+	a.weights, a.total = all.weigh(query, frequencies)
+	return a, frequencies
+}
+
+// find tells how many of their vectors have a bucket, and gives its postings in all segments, one by one; nil once there is no room to keep them.
+func (all among) find(bucket uint32, k *keeper, read *groups) (found []postings, n int) {
+	k.next()
+	if k.room > 0 {
+		found = make([]postings, 0, all.segments())
+	}
+	for _, x := range all {
+		for i := range x.segments {
+			p := &x.segments[i]
+			of := p.lookup(bucket, read.of)
+			n += p.liveCount(of)
+			found = k.add(found, of, p.stripe != nil)
+		}
+	}
+	if k.room < 0 {
+		return nil, n
+	}
+	return found, n
+}
+
+// weigh gives what the buckets of a query weigh for Cover, and their sum.
+func (all among) weigh(query lexical.Vector, frequencies map[uint32]int) (weights, float32) {
+	model, live := all[0].model, all.live()
+	w, total := newWeights(len(query)), float32(0)
+	for _, q := range query {
+		df, known := frequencies[q.Bucket]
+		if !known { // words that stand together in it alone
+			with, done := scratched()
+			_, df = all.find(q.Bucket, &keeper{}, &with.groups)
+			done()
+		}
+		weight := q.Weight() * model.Factor(q.Bucket) * lexical.IDF(live+usual, df)
+		w.set(q.Bucket, weight)
+		total += weight
+	}
+	return w, total
 }
 
 // Search returns the chunks of greatest cosine with the query, best first.
@@ -134,11 +183,22 @@ func (a *Asked) All(f Filter) []Hit {
 
 func (a *Asked) search(f Filter) *top {
 	best := newTop(f.Top, a.x.live)
-	with := scratches.Get().(*scratch)
-	defer scratches.Put(with)
+	with, done := scratched()
+	defer done()
 	for i := range a.x.segments {
-		a.x.segments[i].search(a.components, a.norm, &f, best, with)
+		p := &a.x.segments[i]
+		scores := with.scores[:len(p.chunks)]
+		clear(scores)
+		for c, component := range a.components {
+			if c < len(a.found) {
+				a.found[c][i].score(scores, component.weight)
+			} else {
+				p.lookup(component.bucket, with.groups.alone).score(scores, component.weight)
+			}
+		}
+		p.collect(scores, a.norm, &f, best)
 	}
+	a.found = nil
 	return best
 }
 

@@ -98,7 +98,7 @@ func FuzzCheckGroup(f *testing.F) {
 		s := sparseSegment{some: map[uint32][]byte{0: b}, bits: 32, shift: 20}
 		scores := make([]float32, rows)
 		for bucket := range uint32(2000) {
-			s.lookup(bucket, new([]byte)).score(scores, 1)
+			s.lookup(bucket, new(groups).of).score(scores, 1)
 		}
 	})
 }

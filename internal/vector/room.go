@@ -2,6 +2,7 @@ package vector
 
 import (
 	"errors"
+	"io"
 	"runtime"
 	"time"
 	"unsafe"
@@ -86,6 +87,21 @@ func (r *Room) take(b []byte) *spill.Region {
 		return nil
 	}
 	r.taken += int64(len(b))
+	return region
+}
+
+// make keeps so many bytes in a file as are written. It gives nil where there is no room beside what others have.
+func (r *Room) make(size int64, write func(to io.Writer) error) *spill.Region {
+	if r == nil {
+		return nil
+	}
+	region, err := r.cache.folder.Make(size, write)
+	if err != nil {
+		if !errors.Is(err, spill.ErrFull) {
+			r.cache.tell(err)
+		}
+		return nil
+	}
 	return region
 }
 

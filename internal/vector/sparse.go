@@ -64,36 +64,42 @@ func (p *sparsePart) liveCount(of postings) int {
 // scratch is what searching one segment needs, and the next.
 type scratch struct {
 	scores [segmentRows]float32
-	group  []byte
+	groups groups
+	keeper keeper
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-func (p *sparsePart) search(components []component, norm float32, f *Filter, best *top, with *scratch) {
-	scores := with.scores[:len(p.chunks)]
-	clear(scores)
-	for _, c := range components {
-		p.lookup(c.bucket, &with.group).score(scores, c.weight)
+// scratched gives one, and what takes it back.
+func scratched() (with *scratch, done func()) {
+	with = scratches.Get().(*scratch)
+	return with, func() {
+		with.groups.forget()
+		scratches.Put(with)
 	}
-	p.collect(scores, norm, f, best)
 }
 
 // collect turns scores into cosines and keeps the best: of each chunk that of its part which is most alike.
 func (p *sparsePart) collect(scores []float32, norm float32, f *Filter, best *top) {
-	var similarity float32
-	for i, score := range scores {
-		if i > 0 && p.chunks[i] != p.chunks[i-1] {
-			similarity = 0
-		}
-		if score > 0 {
-			similarity = max(similarity, min(1, score/(norm*p.norms[i]))) // rounding can pass 1
-		}
-		if i+1 < len(scores) && p.chunks[i+1] == p.chunks[i] || similarity == 0 && !f.Zeros {
+	norms := p.norms[:len(scores)]
+	for i := 0; i < len(scores); {
+		floor := best.floor()
+		if score := scores[i]; score < floor*norm*norms[i]*nearly || score <= 0 && !f.Zeros { // most are
+			i++
 			continue
 		}
-		if similarity < best.floor() || !f.accepts(similarity) || p.gone.has(i) || !f.wants(p.documents[i]) {
+		chunk, first, similarity := p.chunks[i], i, float32(0)
+		for ; i < len(scores) && p.chunks[i] == chunk; i++ {
+			if scores[i] > 0 {
+				similarity = max(similarity, min(1, scores[i]/(norm*norms[i]))) // rounding can pass 1
+			}
+		}
+		if similarity < floor || !f.accepts(similarity) || p.gone.has(first) || !f.wants(p.documents[first]) {
 			continue
 		}
-		best.push(Hit{Chunk: p.chunks[i], Document: p.documents[i], Similarity: similarity})
+		best.push(Hit{Chunk: chunk, Document: p.documents[first], Similarity: similarity})
 	}
 }
+
+// nearly is below 1 by more than rounding is: what is below so much of a bound is below the bound.
+const nearly = 1 - 0x1p-20

@@ -25,6 +25,7 @@ type SparseBuilder struct {
 	documents Documents
 	fresh     sparseBuffer
 	room      *Room
+	files     striper
 	// memory is that of the groups of buckets, and all that of whole segments.
 	memory, all int64
 }
@@ -43,7 +44,7 @@ func NewSparseBuilder(model *lexical.Model, from *Sparse) *SparseBuilder {
 }
 
 // SpillTo has what is too much for the memory lie in files.
-func (b *SparseBuilder) SpillTo(room *Room) { b.room = room }
+func (b *SparseBuilder) SpillTo(room *Room) { b.room, b.files.room = room, room }
 
 // ErrNoRoom is the error for an index that memory and files together have no room for.
 var ErrNoRoom = errors.New("vector: no room for the index")
@@ -52,7 +53,7 @@ var ErrNoRoom = errors.New("vector: no room for the index")
 func (b *SparseBuilder) hold(s *sparseSegment) sparsePart {
 	if b.room.passed(b.memory + s.dataBytes()) {
 		if region := b.room.take(s.data); region != nil {
-			s.region, s.data = region, nil
+			b.files.add(s, region)
 		}
 	}
 	b.memory, b.all = b.memory+s.dataBytes(), b.all+s.bytes()
@@ -125,24 +126,28 @@ func (b *SparseBuilder) flush() {
 func (b *SparseBuilder) Build() *Sparse {
 	b.flush()
 	x := &Sparse{model: b.model, documents: b.documents}
-	take := func(part *sparsePart) {
-		x.segments = append(x.segments, *part)
-		x.live += len(part.chunks) - part.goneCount
-		x.bytes += part.bytes()
-		x.onDisk += part.region.Len()
-	}
 	var near []sparsePart
 	var sizes []size
-	for i, p := range b.parts {
+	for _, p := range b.parts {
 		if p.far != 0 {
-			take(&b.parts[i])
+			x.segments = append(x.segments, p)
 		} else {
 			near, sizes = append(near, p), append(sizes, p.size())
 		}
 	}
 	for _, run := range mergePlan(sizes, segmentChunks) {
 		if part := b.merge(near[run.from:run.to], run.rewrite); part != nil {
-			take(part)
+			x.segments = append(x.segments, *part)
+		}
+	}
+	b.files.end(x.segments)
+	b.files.again(x.segments)
+	for i := range x.segments {
+		part := &x.segments[i]
+		x.live += len(part.chunks) - part.goneCount
+		x.bytes += part.bytes()
+		if part.stripe != nil {
+			x.onDisk += int64(part.sparseSegment.size())
 		}
 	}
 	x.bytes += int64(len(x.documents)) * documentBytes
@@ -284,11 +289,7 @@ func (b *sparseBuffer) addSegment(p *sparsePart) {
 		}
 		b.place(p.chunks[i], p.documents[i], p.norms[i])
 	}
-	all := p.data
-	if p.region != nil {
-		all = make([]byte, p.region.Len())
-		p.region.Read(all, 0)
-	}
+	all := p.whole()
 	for group := range len(p.starts) - 1 {
 		at := uint32(group) << p.shift
 		for data := all[p.starts[group]:p.starts[group+1]]; len(data) > 0; {

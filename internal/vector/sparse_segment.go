@@ -2,10 +2,8 @@ package vector
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"canopy/internal/models/lexical"
-	"canopy/internal/spill"
 )
 
 // sparseSegment holds the postings of the vectors of up to segmentChunks chunks, in the form in which they are stored, too. Buckets
@@ -26,28 +24,15 @@ type sparseSegment struct {
 	shift  uint8
 	starts []uint32
 	data   []byte
-	// region has the data where they are in a file, and data is nil; otherwise it is nil.
-	region *spill.Region
+	// stripe has the data where they are in a file, as those of its nth segment, and data is nil; otherwise it is nil.
+	stripe *stripe
+	nth    int
 	// some are the groups that there are where not all are in memory.
 	some map[uint32][]byte
 }
 
 // size is the length of the groups together, in bytes.
 func (s *sparseSegment) size() int { return int(s.starts[len(s.starts)-1]) }
-
-// group gives the buckets of a group. They may lie in the buffer, until it is used again.
-func (s *sparseSegment) group(n uint32, buffer *[]byte) []byte {
-	if s.some != nil {
-		return s.some[n]
-	}
-	from, end := s.starts[n], s.starts[n+1]
-	if s.region == nil {
-		return s.data[from:end]
-	}
-	*buffer = slices.Grow((*buffer)[:0], int(end-from))[:end-from]
-	s.region.Read(*buffer, int64(from))
-	return *buffer
-}
 
 // segmentRows is how many vectors a segment has at most.
 const segmentRows = segmentChunks * MostParts
@@ -112,11 +97,11 @@ func bucket(b []byte) (distance uint32, p postings, rest []byte) {
 	return uint32(head >> lowBits), postings{int(n), b[:size]}, b[size:]
 }
 
-// lookup returns the postings of a bucket. They may lie in the buffer, until it is used again.
-func (s *sparseSegment) lookup(wanted uint32, buffer *[]byte) postings {
+// lookup returns the postings of a bucket, where read gives its group. They may lie in the buffer of what reads, until it is used again.
+func (s *sparseSegment) lookup(wanted uint32, read func(*sparseSegment, uint32) []byte) postings {
 	group := wanted >> s.shift
 	at := group << s.shift
-	for b := s.group(group, buffer); len(b) > 0; {
+	for b := read(s, group); len(b) > 0; {
 		distance, p, rest := bucket(b)
 		switch at += distance; {
 		case at == wanted:
@@ -142,6 +127,14 @@ func (p postings) skip() []byte {
 		}
 	}
 	return b
+}
+
+// alone gives the bytes of the postings without what follows them.
+func (p postings) alone() []byte {
+	if p.n > fewPostings {
+		return p.data
+	}
+	return p.data[:len(p.data)-len(p.skip())]
 }
 
 // read decodes postings to the end of what is given, each as the vector's number within the segment (high 16 bits) and
