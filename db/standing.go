@@ -38,8 +38,8 @@ func (s *Store) Stands(ctx context.Context, scope access.Scope) error {
 		Moved   bool          `db:"moved"` // there may be the caller's company again
 	}
 	of := access.PrincipalOf(ctx)
-	if of == nil {
-		of = &access.Principal{}
+	if of == nil || len(of.Lineage) > len(from) || !slices.Equal(of.Lineage, access.Lineage(from[:len(of.Lineage)])) {
+		of = &access.Principal{} // the scope is of a caller who was looked up since, at another place
 	}
 	if err := s.get(Alone(ctx), &now, qPlace, id, of.CustomerID, of.Moves); err != nil || slices.Equal(now.Lineage, from) && !now.Moved {
 		return ignoreNoRows(err)

@@ -24,8 +24,8 @@ func TestStandsWhereItStoodAllTheTime(t *testing.T) {
 	callerOf := func(c *db.Customer) *access.Principal {
 		return &devtest.Must[*db.Caller](t)(s.LoginCaller(t.Context(), db.LoginToken{UserID: user.ID, CustomerID: c.ID})).Principal
 	}
-	stands := func(of *access.Principal) bool {
-		err := s.Stands(access.WithPrincipal(t.Context(), of), of.Scope())
+	stands := func(of *access.Principal, scope access.Scope) bool {
+		err := s.Stands(access.WithPrincipal(t.Context(), of), scope)
 		if err != nil && !errors.Is(err, db.ErrAway) {
 			t.Fatal(err)
 		}
@@ -35,13 +35,16 @@ func TestStandsWhereItStoodAllTheTime(t *testing.T) {
 	for _, parent := range []int64{other.ID, root.ID} {
 		devtest.Check(t, s.Tx(t.Context(), func(tx *db.Store) error { return tx.MoveCustomer(t.Context(), moved.ID, parent) }))
 		for _, c := range callers {
-			if stands(c) {
+			if stands(c, c.Scope()) {
 				t.Errorf("the company %d stands where it was below %d meanwhile", c.CustomerID, other.ID)
 			}
 		}
+		if parent == other.ID && !stands(callers[0], callerOf(moved).Scope()) {
+			t.Error("who was looked up again at the new place is told of the move")
+		}
 	}
 	for _, c := range []*access.Principal{callerOf(moved), callerOf(below), callerOf(other)} {
-		if !stands(c) {
+		if !stands(c, c.Scope()) {
 			t.Errorf("the company %d does not stand where it is", c.CustomerID)
 		}
 	}

@@ -103,6 +103,14 @@ func nameless(path string) (*os.File, error) {
 type Region struct {
 	file     *os.File
 	at, size int64
+	give     func() // gives the bytes back
+	cleanup  runtime.Cleanup
+}
+
+// Drop gives the bytes back at once. Nobody may read them any more.
+func (r *Region) Drop() {
+	r.cleanup.Stop()
+	r.give()
 }
 
 // Len is how many bytes a region has; nil has none.
@@ -137,25 +145,35 @@ func (f *Folder) Make(size int64, write func(to io.Writer) error) (*Region, erro
 		return nil, ErrFull
 	}
 	file, at, err := f.place(size)
-	if err == nil {
-		to := &writer{folder: f, file: file, at: at, end: at + size}
-		if err = write(to); err == nil && to.at < to.end {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			_ = punch(file, at, stepped(size)) // the first error says why
-		}
-	}
 	if err != nil {
 		f.used.Add(-size)
-		return nil, fmt.Errorf("keep %d bytes in %s: %w", size, f.path, err)
+		return nil, f.failed(size, err)
 	}
-	r := &Region{file, at, size}
-	runtime.AddCleanup(r, func(file *os.File) {
+	r := &Region{file: file, at: at, size: size}
+	give := func() {
 		_ = punch(file, at, stepped(size)) // it could do so when the folder was opened
 		f.used.Add(-size)
-	}, file)
+	}
+	whole := false
+	defer func() {
+		if !whole { // what writes may have panicked
+			give()
+		}
+	}()
+	to := &writer{folder: f, file: file, at: at, end: at + size}
+	if err = write(to); err == nil && to.at < to.end {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, f.failed(size, err)
+	}
+	whole = true
+	r.give, r.cleanup = give, runtime.AddCleanup(r, func(give func()) { give() }, give)
 	return r, nil
+}
+
+func (f *Folder) failed(size int64, err error) error {
+	return fmt.Errorf("keep %d bytes in %s: %w", size, f.path, err)
 }
 
 // writer writes to a place in a file, and not beyond its end.

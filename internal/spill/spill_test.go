@@ -3,6 +3,7 @@ package spill_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"runtime"
 	"testing"
@@ -110,5 +111,38 @@ func TestFoldersThatCantBeUsed(t *testing.T) {
 	}
 	if _, err := spill.Open(path, 1); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("one that can't be written: %v", err)
+	}
+}
+
+// TestMakeFails: what is not written whole, or fails to be, or panics, keeps no room; nor does what was dropped.
+func TestMakeFails(t *testing.T) {
+	f, _ := spilltest.Folder(t, 1000)
+	broken := errors.New("broken")
+	for want, write := range map[error]func(io.Writer) error{
+		io.ErrUnexpectedEOF: func(to io.Writer) error { _, err := to.Write(make([]byte, 899)); return err },
+		io.ErrShortWrite:    func(to io.Writer) error { _, err := to.Write(make([]byte, 901)); return err },
+		broken:              func(io.Writer) error { return broken },
+	} {
+		if r, err := f.Make(900, write); r != nil || !errors.Is(err, want) || f.Used() != 0 {
+			t.Errorf("%v, not %v; %d used", err, want, f.Used())
+		}
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = f.Make(900, func(io.Writer) error { panic("it can't be read") })
+	}()
+	if f.Used() != 0 {
+		t.Errorf("%d used after a panic", f.Used())
+	}
+	r, err := f.Put(make([]byte, 900))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Drop(); f.Used() != 0 {
+		t.Errorf("%d used after it was dropped", f.Used())
+	}
+	runtime.GC()
+	if _, err := f.Put(make([]byte, 900)); err != nil || f.Used() != 900 {
+		t.Errorf("%v, %d used", err, f.Used())
 	}
 }

@@ -115,7 +115,7 @@ func (all among) ask(query lexical.Vector) (Asked, map[uint32]int) {
 	k.room = mostKept
 	for _, q := range query {
 		room := k.room
-		found, df := all.find(q.Bucket, k, &with.groups)
+		df := all.find(q.Bucket, k, &with.groups)
 		frequencies[q.Bucket] = df
 		factor := model.Factor(q.Bucket)
 		weight := q.Weight() * factor * lexical.IDF(live, df)
@@ -125,8 +125,8 @@ func (all among) ask(query lexical.Vector) (Asked, map[uint32]int) {
 			continue
 		}
 		a.components = append(a.components, component{q.Bucket, weight * factor})
-		if found != nil {
-			a.found = append(a.found, k.keep(found))
+		if found := k.kept(); found != nil {
+			a.found = append(a.found, found)
 		}
 	}
 	a.norm = sqrt32(squares)
@@ -134,24 +134,20 @@ func (all among) ask(query lexical.Vector) (Asked, map[uint32]int) {
 	return a, frequencies
 }
 
-// find tells how many of their vectors have a bucket, and gives its postings in all segments, one by one; nil once there is no room to keep them.
-func (all among) find(bucket uint32, k *keeper, read *groups) (found []postings, n int) {
-	k.next()
-	if k.room > 0 {
-		found = make([]postings, 0, all.segments())
-	}
+// find tells how many of their vectors have a bucket, and hands on its postings in all segments.
+func (all among) find(bucket uint32, k *keeper, read *groups) (n int) {
+	k.begin(all.segments())
+	first := 0
 	for _, x := range all {
-		for i := range x.segments {
+		for _, i := range x.order {
 			p := &x.segments[i]
 			of := p.lookup(bucket, read.of)
 			n += p.liveCount(of)
-			found = k.add(found, of, p.stripe != nil)
+			k.add(first+i, of, p.stripe != nil)
 		}
+		first += len(x.segments)
 	}
-	if k.room < 0 {
-		return nil, n
-	}
-	return found, n
+	return n
 }
 
 // weigh gives what the buckets of a query weigh for Cover, and their sum.
@@ -162,7 +158,7 @@ func (all among) weigh(query lexical.Vector, frequencies map[uint32]int) (weight
 		df, known := frequencies[q.Bucket]
 		if !known { // words that stand together in it alone
 			with, done := scratched()
-			_, df = all.find(q.Bucket, &keeper{}, &with.groups)
+			df = all.find(q.Bucket, &keeper{}, &with.groups)
 			done()
 		}
 		weight := q.Weight() * model.Factor(q.Bucket) * lexical.IDF(live+usual, df)

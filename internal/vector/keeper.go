@@ -5,7 +5,8 @@ import "slices"
 // keeper keeps postings that are counted until they are scored, so that each is read once.
 type keeper struct {
 	room int // bytes; negative once there was too little
-	// buffer has copies of those that were in another one, and copied says which they are: of what is counted and scored, keep makes copies of their own.
+	// found are the postings of a bucket in each segment. Those that lay in another buffer have copies in this one, and copied says which these are.
+	found  []postings
 	buffer []byte
 	copied []int
 }
@@ -17,26 +18,38 @@ const (
 	postingsBytes = 32
 )
 
-// add adds postings to a list while there is room. Those in a buffer are copied.
-func (k *keeper) add(list []postings, p postings, buffered bool) []postings {
-	k.room -= postingsBytes
+// begin takes up the next bucket, of so many segments.
+func (k *keeper) begin(segments int) {
+	k.room -= segments * postingsBytes
+	k.found, k.buffer, k.copied = k.found[:0], k.buffer[:0], k.copied[:0]
+	if k.room >= 0 {
+		k.found = slices.Grow(k.found, segments)[:segments]
+	}
+}
+
+// add takes in the postings of a segment, while there is room.
+func (k *keeper) add(segment int, p postings, buffered bool) {
+	if k.room < 0 {
+		return
+	}
 	if buffered {
 		b := p.alone()
-		if k.room -= len(b); k.room >= 0 {
-			from := len(k.buffer)
-			k.buffer = append(k.buffer, b...)
-			p.data, k.copied = k.buffer[from:], append(k.copied, len(list))
+		if k.room -= len(b); k.room < 0 {
+			return
 		}
+		from := len(k.buffer)
+		k.buffer = append(k.buffer, b...)
+		p.data, k.copied = k.buffer[from:], append(k.copied, segment)
 	}
+	k.found[segment] = p
+}
+
+// kept gives the postings of the bucket in each segment, to be kept; nil where there was no room.
+func (k *keeper) kept() []postings {
 	if k.room < 0 {
 		return nil
 	}
-	return append(list, p)
-}
-
-// keep has a list not lie in the buffer any more.
-func (k *keeper) keep(list []postings) []postings {
-	own := slices.Clone(k.buffer)
+	list, own := slices.Clone(k.found), slices.Clone(k.buffer)
 	for _, i := range k.copied {
 		n := len(list[i].data)
 		list[i].data, own = own[:n:n], own[n:]
@@ -44,5 +57,8 @@ func (k *keeper) keep(list []postings) []postings {
 	return list
 }
 
-// next empties the buffer.
-func (k *keeper) next() { k.buffer, k.copied = k.buffer[:0], k.copied[:0] }
+// forget lets go of what lies elsewhere.
+func (k *keeper) forget() {
+	clear(k.found[:cap(k.found)])
+	k.found = k.found[:0]
+}

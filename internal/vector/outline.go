@@ -139,6 +139,7 @@ func (o *Outline) With(list []Slice, read [][]byte) (*Sparse, error) {
 		s.some = map[uint32][]byte{}
 		x.segments[i].sparseSegment = &s
 	}
+	x.putInOrder()
 	for i, s := range list {
 		p := &x.segments[s.part]
 		if len(read[i]) != s.Length || checkGroup(read[i], len(p.chunks)) != nil {

@@ -102,7 +102,14 @@ func (r *Room) make(size int64, write func(to io.Writer) error) *spill.Region {
 		}
 		return nil
 	}
+	r.taken += size
 	return region
+}
+
+// drop gives up what take or make has given, which nobody reads any more.
+func (r *Room) drop(region *spill.Region) {
+	r.taken -= region.Len()
+	region.Drop()
 }
 
 // view gives numbers as the bytes that they are in memory: files have them as this machine has them.

@@ -10,6 +10,7 @@ import (
 type Sparse struct {
 	model     *lexical.Model
 	segments  []sparsePart
+	order     []int // of the segments, in which those of a stripe stand one behind the other
 	documents Documents
 	live      int
 	bytes     int64
@@ -75,6 +76,7 @@ func scratched() (with *scratch, done func()) {
 	with = scratches.Get().(*scratch)
 	return with, func() {
 		with.groups.forget()
+		with.keeper.forget()
 		scratches.Put(with)
 	}
 }

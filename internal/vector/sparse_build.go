@@ -146,12 +146,27 @@ func (b *SparseBuilder) Build() *Sparse {
 		part := &x.segments[i]
 		x.live += len(part.chunks) - part.goneCount
 		x.bytes += part.bytes()
-		if part.stripe != nil {
-			x.onDisk += int64(part.sparseSegment.size())
-		}
 	}
 	x.bytes += int64(len(x.documents)) * documentBytes
+	x.putInOrder()
 	return x
+}
+
+// putInOrder puts the segments of a stripe together, and counts what stripes have beyond them.
+func (x *Sparse) putInOrder() {
+	nth := map[*stripe]int{nil: 0}
+	for i := range x.segments {
+		p := &x.segments[i]
+		if _, known := nth[p.stripe]; !known {
+			nth[p.stripe] = len(nth)
+			x.bytes, x.onDisk = x.bytes+p.stripe.bytes(), x.onDisk+p.stripe.region.Len()
+		}
+		if p.stripe != nil {
+			x.bytes -= int64(len(p.starts)) * 4 // which the stripe has counted
+		}
+		x.order = append(x.order, i)
+	}
+	slices.SortStableFunc(x.order, func(a, b int) int { return nth[x.segments[a].stripe] - nth[x.segments[b].stripe] })
 }
 
 // documentBytes is about the memory of one entry of Documents.

@@ -27,6 +27,14 @@ func (t *stripe) bounds(group uint32) (from, end int64) {
 	return from, end
 }
 
+// bytes is the memory of what it knows of its segments, and of those that are in no index any more.
+func (t *stripe) bytes() (n int64) {
+	for _, starts := range t.starts {
+		n += int64(len(starts)) * 4
+	}
+	return n
+}
+
 // before is how many bytes of a group belong to the segments before one.
 func (t *stripe) before(nth int, group uint32) (n int64) {
 	for _, starts := range t.starts[:nth] {
@@ -94,21 +102,20 @@ func (r *groups) forget() { r.stripe = nil }
 // readAtOnce is about how many bytes of a stripe are read at once where all of a segment is wanted, and how many are written.
 const readAtOnce = 256 << 10
 
-// sequence reads the groups of a segment in a file in their order.
+// sequence reads the groups of a stripe in their order.
 type sequence struct {
-	s           *sparseSegment
 	groups      groups
 	first, read int64 // where what is in the buffer begins and ends
 }
 
-// next gives a group, until the next one is asked for.
-func (q *sequence) next(group uint32) []byte {
-	from, end := q.s.stripe.bounds(group)
+// next gives a group of a segment of the stripe, until a later one is asked for.
+func (q *sequence) next(s *sparseSegment, group uint32) []byte {
+	from, end := s.stripe.bounds(group)
 	if end > q.read {
-		q.first, q.read = from, max(end, min(from+readAtOnce, q.s.stripe.region.Len()))
-		q.groups.read(q.s.stripe, q.first, q.read)
+		q.first, q.read = from, max(end, min(from+readAtOnce, s.stripe.region.Len()))
+		q.groups.read(s.stripe, q.first, q.read)
 	}
-	return q.groups.buffer[from-q.first+q.s.stripe.before(q.s.nth, group):][:q.s.length(group)]
+	return q.groups.buffer[from-q.first+s.stripe.before(s.nth, group):][:s.length(group)]
 }
 
 // whole gives the data of a segment, wherever they are.
@@ -116,9 +123,9 @@ func (s *sparseSegment) whole() []byte {
 	if s.stripe == nil {
 		return s.data
 	}
-	data, q := make([]byte, 0, s.size()), sequence{s: s}
+	data, q := make([]byte, 0, s.size()), sequence{}
 	for group := range s.groups() {
-		data = append(data, q.next(uint32(group))...)
+		data = append(data, q.next(s, uint32(group))...)
 	}
 	return data
 }
@@ -126,16 +133,16 @@ func (s *sparseSegment) whole() []byte {
 // newStripe makes one of segments in files whose groups are alike; nil where there is no room.
 func newStripe(list []*sparseSegment, room *Room) *stripe {
 	t, size := &stripe{}, int64(0)
-	read := make([]sequence, len(list))
-	for i, s := range list {
+	from := map[*stripe]*sequence{}
+	for _, s := range list {
 		t.starts, size = append(t.starts, s.starts), size+int64(s.size())
-		read[i].s = s
+		from[s.stripe] = &sequence{}
 	}
 	t.region = room.make(size, func(to io.Writer) error {
 		w := bufio.NewWriterSize(to, readAtOnce)
 		for group := range list[0].groups() {
-			for i := range read {
-				if _, err := w.Write(read[i].next(uint32(group))); err != nil {
+			for _, s := range list {
+				if _, err := w.Write(from[s.stripe].next(s, uint32(group))); err != nil {
 					return err
 				}
 			}
@@ -184,6 +191,7 @@ func (w *striper) end(parts []sparsePart) {
 func (w *striper) join(list []*sparseSegment) {
 	if t := newStripe(list, w.room); t != nil {
 		for i, s := range list {
+			w.room.drop(s.stripe.region)
 			s.stripe, s.nth = t, i
 		}
 	}
