@@ -3,6 +3,7 @@ package contexts
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -223,7 +224,7 @@ func TestCopiesAmongChanges(t *testing.T) {
 	for _, do := range []func(context.Context) error{copying.FindLarge, copying.FollowCopies} {
 		beside.Go(func() {
 			for ctx.Err() == nil {
-				if err := do(ctx); err != nil && ctx.Err() == nil {
+				if err := do(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // a busy database is asked again
 					t.Error(err)
 					return
 				}

@@ -60,13 +60,7 @@ func (c *copying) follow() {
 	e := c.App.Resolver.Search
 	before := e.CopyProgress().Faults
 	for _, do := range []func(context.Context) error{e.FindLarge, e.FollowCopies, e.FollowCopies} { // once more to tell how far they are
-		err := do(c.T.Context())
-		for end := time.Now().Add(platform.Patience); errors.Is(err, context.DeadlineExceeded) && time.Now().Before(end); { // the database was busy: a worker's next turn
-			err = do(c.T.Context())
-		}
-		if err != nil {
-			c.T.Fatal(err)
-		}
+		platform.Turn(c.T, do)
 		e.AwaitCopies(c.T.Context())
 	}
 	if n := e.CopyProgress().Faults - before; n > 0 {
