@@ -24,7 +24,6 @@ type SparseBuilder struct {
 	parts     []sparsePart
 	documents Documents
 	fresh     sparseBuffer
-	room      *Room
 	files     striper
 	// memory is that of the groups of buckets, and all that of whole segments.
 	memory, all int64
@@ -44,15 +43,15 @@ func NewSparseBuilder(model *lexical.Model, from *Sparse) *SparseBuilder {
 }
 
 // SpillTo has what is too much for the memory lie in files.
-func (b *SparseBuilder) SpillTo(room *Room) { b.room, b.files.room = room, room }
+func (b *SparseBuilder) SpillTo(room *Room) { b.files.room = room }
 
 // ErrNoRoom is the error for an index that memory and files together have no room for.
 var ErrNoRoom = errors.New("vector: no room for the index")
 
 // hold takes in a segment that is complete.
 func (b *SparseBuilder) hold(s *sparseSegment) sparsePart {
-	if b.room.passed(b.memory + s.dataBytes()) {
-		if region := b.room.take(s.data); region != nil {
+	if b.files.room.passed(b.memory + s.dataBytes()) {
+		if region := b.files.room.take(s.data); region != nil {
 			b.files.add(s, region)
 		}
 	}
@@ -92,7 +91,7 @@ func (b *SparseBuilder) Add(row SparseRow) {
 // AddBlock takes in a block of a document that a SparsePacker made. chunks are the ids of the chunks at all positions
 // that it covers. The block is not to change any more: where it is large, the index keeps it. The error is ErrBlock, or ErrModel for a block of another model, and the block is left out; ErrNoRoom is that of a room which is bounded.
 func (b *SparseBuilder) AddBlock(document, revision int64, chunks []int64, block []byte) error {
-	if b.room.exceeded(b.all) {
+	if b.files.room.exceeded(b.all) {
 		return ErrNoRoom
 	}
 	s, err := readSparse(b.model, block, document, chunks)

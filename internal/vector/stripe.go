@@ -133,16 +133,20 @@ func (s *sparseSegment) whole() []byte {
 // newStripe makes one of segments in files whose groups are alike; nil where there is no room.
 func newStripe(list []*sparseSegment, room *Room) *stripe {
 	t, size := &stripe{}, int64(0)
-	from := map[*stripe]*sequence{}
-	for _, s := range list {
+	from := make([]*sequence, len(list)) // one for all segments of a stripe, so that each is read once
+	of := map[*stripe]*sequence{}
+	for i, s := range list {
 		t.starts, size = append(t.starts, s.starts), size+int64(s.size())
-		from[s.stripe] = &sequence{}
+		if of[s.stripe] == nil {
+			of[s.stripe] = &sequence{}
+		}
+		from[i] = of[s.stripe]
 	}
 	t.region = room.make(size, func(to io.Writer) error {
 		w := bufio.NewWriterSize(to, readAtOnce)
 		for group := range list[0].groups() {
-			for _, s := range list {
-				if _, err := w.Write(from[s.stripe].next(s, uint32(group))); err != nil {
+			for i, s := range list {
+				if _, err := w.Write(from[i].next(s, uint32(group))); err != nil {
 					return err
 				}
 			}
