@@ -22,6 +22,8 @@ type Server struct {
 	// Standby tells a server that replays another's log, ReadOnly one that takes no writes for whichever reason.
 	Standby  bool `db:"standby"`
 	ReadOnly bool `db:"read_only"`
+	// Receives tells a standby that is connected to the server it follows.
+	Receives bool `db:"receives"`
 	// Connections may be opened by all clients together, those of superusers left out.
 	Connections int `db:"connections"`
 	// Loose are settings by which what was committed may be lost, as name=value.
@@ -55,6 +57,7 @@ type Server struct {
 const qServer = `
 	SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name, clock_timestamp() AS now,
 		pg_encoding_to_char(d.encoding) AS encoding, pg_is_in_recovery() AS standby, current_setting('transaction_read_only')::boolean AS read_only,
+		EXISTS (SELECT FROM pg_stat_wal_receiver) AS receives,
 		current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections,
 		ARRAY(SELECT name || '=' || setting FROM pg_settings WHERE setting = 'off' AND name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name) AS loose,
 		current_setting('autovacuum')::boolean AS autovacuum,

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jmoiron/sqlx"
 
 	"canopy/db"
 	"canopy/db/pgvector"
@@ -250,6 +253,21 @@ func TestDoctorBesideAStandby(t *testing.T) {
 		_, found = examined(t, settings)
 		expect(t, found, "replicas", wanted.Status, wanted.Detail)
 	}
+	both := devtest.Must[*url.URL](t)(url.Parse(server.URL()))
+	both.Host += "," + devtest.Must[*url.URL](t)(url.Parse(standby.URL())).Host
+	settings["CANOPY_DATABASE_READ_URL"] = both.String()
+	_, found = examined(t, settings)
+	expect(t, found, "replicas", doctor.OK, "follows no server, and is asked once it does")
+	pool := devtest.Must[*sqlx.DB](t)(db.Connect(standby.URL(), db.Options{MaxConns: 1}))
+	defer func() { _ = pool.Close() }()
+	pool.MustExecContext(t.Context(), `ALTER SYSTEM SET primary_conninfo = ''`)
+	pool.MustExecContext(t.Context(), `SELECT pg_reload_conf()`)
+	settings["CANOPY_DATABASE_READ_URL"] = standby.URL()
+	devtest.Eventually(t, "a standby that is cut off is told", func() bool {
+		_, found = examined(t, settings)
+		return len(found["replicas"]) == 1 && found["replicas"][0].Status == doctor.Warning
+	})
+	expect(t, found, "replicas", doctor.Warning, "not connected to its primary")
 	delete(settings, "CANOPY_DATABASE_READ_URL")
 	settings["DATABASE_URL"] = standby.URL() + "&target_session_attrs=any"
 	code, found := examined(t, settings)

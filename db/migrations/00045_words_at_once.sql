@@ -5,7 +5,7 @@
 SET LOCAL statement_timeout = 0;
 -- To work out the words of a name costs as much as to look into an index, however small the table: so it is told to the planner.
 -- +goose StatementBegin
-CREATE OR REPLACE FUNCTION words_of(said text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 AS $$
+CREATE OR REPLACE FUNCTION words_of(said text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 SET search_path FROM CURRENT AS $$
 BEGIN
     RETURN array_to_tsvector(array_remove(string_to_array(
         regexp_replace(left(folded(said), 500), '[\u0001-/:-@[-`{-\u00bf\u2000-\u206f\u3000-\u303f]+', ' ', 'g'), ' '), ''));
@@ -21,7 +21,7 @@ CREATE INDEX webhook_destinations_words ON webhook_destinations USING gin (words
 
 -- +goose Down
 -- +goose StatementBegin
-CREATE OR REPLACE FUNCTION words_of(said text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100 AS $$
+CREATE OR REPLACE FUNCTION words_of(said text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100 SET search_path FROM CURRENT AS $$
     SELECT array_to_tsvector(array_remove(string_to_array(
         regexp_replace(left(folded(said), 500), '[\u0001-/:-@[-`{-\u00bf\u2000-\u206f\u3000-\u303f]+', ' ', 'g'), ' '), ''))
 $$;

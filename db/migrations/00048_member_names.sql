@@ -6,7 +6,7 @@ SET LOCAL statement_timeout = 0;
 
 -- +goose StatementBegin
 -- words_in are the words of a text, each as it stands and behind a limb and a colon, which no word has.
-CREATE FUNCTION words_in(limb bigint, said text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 AS $$
+CREATE FUNCTION words_in(limb bigint, said text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 SET search_path FROM CURRENT AS $$
 BEGIN
     RETURN array_to_tsvector(array_remove(string_to_array(regexp_replace(
         regexp_replace(left(folded(said), 500), '[\u0001-/:-@[-`{-\u00bf\u2000-\u206f\u3000-\u303f]+', ' ', 'g'), '[^ ]+', '\& ' || limb::text || ':\&', 'g'), ' '), ''));

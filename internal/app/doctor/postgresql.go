@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,12 +137,17 @@ func (v *Visit) replicas(ctx context.Context) {
 		v.found("replicas", Fault, "", "CANOPY_DATABASE_READ_URL: %v", err)
 		return
 	}
+	following := slices.ContainsFunc(list, func(r db.Examined) bool { return r.Err == nil && r.Standby })
 	for _, r := range list {
 		switch {
 		case r.Err != nil:
 			v.found("replicas", Warning, "start it, or leave it out of CANOPY_DATABASE_READ_URL", "%s does not answer: %v", r.Name, r.Err)
+		case !r.Standby && following: // all servers are named, so that any of them may become the primary
+			v.ok("replicas", "%s follows no server, and is asked once it does", r.Name)
 		case !r.Standby:
 			v.found("replicas", Warning, "name standbys in CANOPY_DATABASE_READ_URL, and the primary in DATABASE_URL", "%s follows no server: it is never asked", r.Name)
+		case !r.Receives:
+			v.found("replicas", Warning, "look at its log, and at primary_conninfo", "%s is a standby, and not connected to its primary", r.Name)
 		default:
 			v.ok("replicas", "%s follows, and answers reads while it keeps up", r.Name)
 		}
