@@ -136,7 +136,7 @@ func translate(ctx context.Context, err error) error {
 func translateState(e *pq.Error) error {
 	state := string(e.Code)
 	switch {
-	case state == "23505", state == "23503", state == "23514", state == "23P01", state == "23502":
+	case state == "23505", state == "23503", state == "23001", state == "23514", state == "23P01", state == "23502": // 23001 is what 23503 was before PostgreSQL 18, for what may not be deleted
 		return &Conflict{Constraint: e.Constraint, cause: e}
 	case state == limitReached:
 		return reached(e)
