@@ -6,4 +6,4 @@ ALTER FUNCTION words_of(text) SET search_path FROM CURRENT;
 ALTER FUNCTION words_in(bigint, text) SET search_path FROM CURRENT;
 
 -- +goose Down
-SELECT 1; -- they are made so, since what makes them again is older than PostgreSQL 17
+SELECT 1; -- the functions that were there before bring their path, too
