@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 	"github.com/pressly/goose/v3"
 
 	"canopy/internal/devstack/devtest"
@@ -27,7 +28,7 @@ func TestMigrationsOnANewerServer(t *testing.T) {
 // TestWhatMayNotBeDeleted: PostgreSQL 18 has a state of its own for a row that others still name.
 func TestWhatMayNotBeDeleted(t *testing.T) {
 	t.Parallel()
-	for _, state := range []pq.ErrorCode{"23503", "23001"} {
+	for _, state := range []pqerror.Code{"23503", "23001"} {
 		if err := translateState(&pq.Error{Code: state, Constraint: "permissions_role_id_fkey"}); !Violates(err, "permissions_role_id_fkey") {
 			t.Errorf("%s is %v", state, err)
 		}
