@@ -24,6 +24,9 @@ import (
 //go:embed pglite/package.json pglite/package-lock.json pglite/.npmrc pglite/serve.js
 var pgliteFiles embed.FS
 
+// pglitePatience bounds a start, in which V8 compiles a whole PostgreSQL: on a machine with much else to do that took more than a minute.
+const pglitePatience = 2 * time.Minute
+
 // PGlite is a PostgreSQL with pgvector as WebAssembly, empty and in memory, listening on 127.0.0.1 alone. Tests use it where the installed PostgreSQL has
 // no pgvector: it is the real thing, and not its speed. One statement runs at a time.
 type PGlite struct {
@@ -60,7 +63,7 @@ func StartPGlite(ctx context.Context, brief bool) (*PGlite, error) {
 	if p.proc, err = startProcess(cmd, nil, syscall.SIGKILL); err != nil {
 		return nil, err
 	}
-	timer := time.AfterFunc(startPatience, func() { p.proc.signal(syscall.SIGKILL) })
+	timer := time.AfterFunc(pglitePatience, func() { p.proc.signal(syscall.SIGKILL) })
 	defer timer.Stop()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err == nil {

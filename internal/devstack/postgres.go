@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// startPatience bounds a start, recovery after a crash included, on a machine that has much else to do.
-const startPatience = 2 * time.Minute
+// startPatience bounds a start, recovery after a crash included.
+const startPatience = 60 * time.Second
 
 // PostgresOptions say how to run a private PostgreSQL.
 type PostgresOptions struct {
