@@ -231,9 +231,12 @@ func TestOtherRolesWriteMonths(t *testing.T) {
 	t.Cleanup(func() {
 		_, _ = m.pool.Exec(`DROP OWNED BY ` + role + `; DROP ROLE ` + role)
 	})
-	m.partition(Logs()...)
 	as := devtest.Must[*Store](t)(Open(t.Context(), m.url+"&role="+role, Options{MaxConns: 4}))
 	defer func() { _ = as.Close() }()
+	if got := m.changedOver(as.Months(), 1); len(got) != 0 {
+		t.Errorf("%q are changed over by who is not their owner", got)
+	}
+	m.partition(Logs()...)
 	for _, text := range append([]string{`SELECT last_value FROM audit_events_id_seq`}, monthlyWrites[:2]...) {
 		if _, err := as.pool.Exec(strings.ReplaceAll(text, ":days", "100")); err != nil {
 			t.Errorf("%s: %v", text, err)

@@ -17,11 +17,15 @@ import (
 // upkeepEvery is the pace of the upkeep. Each of its steps may run anywhere, at any time, twice.
 const upkeepEvery = 10 * time.Minute
 
+// settled is for how long a worker has to have worked until it changes logs over to months: by then an upgrade is over, and no process is of a release that does not know of months.
+const settled = time.Hour
+
 func (w *Worker) upkeep(ctx context.Context) {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
+	began := time.Now()
 	for {
-		for name, step := range w.steps() {
+		for name, step := range w.steps(time.Since(began)) {
 			if err := share.Guard(func() error { return step(ctx) }); err != nil && ctx.Err() == nil {
 				w.Log.WarnContext(ctx, "upkeep failed; it is tried again", "step", name, "error", err)
 			}
@@ -34,8 +38,8 @@ func (w *Worker) upkeep(ctx context.Context) {
 	}
 }
 
-// steps are what the upkeep does.
-func (w *Worker) steps() map[string]func(context.Context) error {
+// steps are what the upkeep does, of a worker that has worked for a time.
+func (w *Worker) steps(worked time.Duration) map[string]func(context.Context) error {
 	steps := map[string]func(context.Context) error{
 		"forget old answers":             func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetKept) },
 		"forget old exports":             func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetExports) },
@@ -55,6 +59,9 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 	}
 	if w.Store.Cell() == nil {
 		maps.Copy(steps, w.homeSteps())
+	}
+	if w.MonthsFrom > 0 && worked >= settled {
+		steps["change large logs over to months"] = w.changeLogsOver
 	}
 	if w.Documents != nil {
 		steps["clear unfinished files"] = func(ctx context.Context) error {
@@ -158,6 +165,14 @@ func (w *Worker) forgetRuns(ctx context.Context) error {
 
 func (w *Worker) forgetAuditEvents(ctx context.Context) error {
 	return w.forgetLog(ctx, db.AuditLog, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
+}
+
+func (w *Worker) changeLogsOver(ctx context.Context) error {
+	changed, err := w.Store.Months().ChangeOver(ctx, int64(w.MonthsFrom))
+	for _, name := range changed {
+		w.Log.InfoContext(ctx, "a log has become large: it has months from now on, which are dropped once they are over", "log", name)
+	}
+	return err
 }
 
 func (w *Worker) forgetLog(ctx context.Context, l *db.Log, batch forgetting, keep time.Duration, limit int) error {

@@ -46,6 +46,8 @@ type Worker struct {
 	// Tools are what runs work with; without them runs wait.
 	Tools     *Tools
 	Retention Retention
+	// MonthsFrom is how many rows a log has once it is changed over to months; 0 changes none.
+	MonthsFrom int
 	// Copies copies the vectors of large contexts; nil where there is no database for them.
 	Copies *search.Engine
 	// Home is told of what was used in a cell; nil at the home.

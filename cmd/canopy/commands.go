@@ -40,9 +40,9 @@ The home answers for companies of the region again. What a cell that has joined 
 	{name: "region status", short: "Tells of the cells at the home, and in a cell how it follows", setup: regionStatusCommand, long: `
 LOG tells at the home whether all is kept that a cell has yet to take: where it is lost, the cell is joined anew.`},
 	{name: "logs partition", args: "deliveries|audit|runs…", short: "Changes logs over to a partition for each month, which retention drops whole", setup: logsPartitionCommand, long: `
-For logs that are kept for a year or so. By default each is one table, whose oldest rows are deleted; from this on workers begin a
-partition each month, and drop one once all of it is older than the retention: rows stay for up to 40 days longer than that. It costs lists up to
-four times as long with a dozen months (docs/decisions/logs-in-one-table.md).
+A log is one table, whose oldest rows are deleted, until it has 20,000,000 rows (CANOPY_LOG_MONTHS): then workers change it over by themselves. This
+does so at once. From then on workers begin a partition each month, and drop one once all of it is older than the retention: rows stay for up to 40 days
+longer than that. It costs lists up to four times as long with a dozen months (docs/decisions/logs-in-one-table.md).
 
 Runs beside serve and worker, which notice nothing: what there is is read once while all goes on, and then for a moment, of which nobody
 waits for more than about a second, the log is taken. Until then nothing has changed for anybody, and what was interrupted goes on by the same command. A log that
@@ -50,7 +50,8 @@ has months already is left alone. There is no way back but a dump that is restor
 The PostgreSQL role of workers has to own the tables: another one makes and drops no months, and deletes rows as before.`},
 	{name: "logs status", short: "Tells of each log whether it is one table or has months, how large these are, and what retention drops next", setup: logsStatusCommand, long: `
 Rows are estimated, as PostgreSQL has counted them last. NEXT has from when on the last row of a month is older than the retention, which is that of the
-settings here. Where that has passed, something of the month is under way, or no row has come behind it yet. Have CANOPY_WEBHOOK_RETENTION, CANOPY_RUN_RETENTION and CANOPY_AUDIT_RETENTION as workers have them.`},
+settings here. Where that has passed, something of the month is under way, or no row has come behind it yet. Have CANOPY_WEBHOOK_RETENTION, CANOPY_RUN_RETENTION, CANOPY_AUDIT_RETENTION
+and CANOPY_LOG_MONTHS as workers have them.`},
 	{name: "doctor", short: "Looks a deployment over by its settings, and says what to do", setup: doctorCommand, long: `
 Looks at the settings of serve and worker, PostgreSQL (version, extensions, pooler, what it keeps, replication,
 clock, schema), the secret key, Redis, the blob store, the mail server, the public address and the way of

@@ -88,16 +88,17 @@ func logsStatusCommand(m *Main, flags *flag.FlagSet) func(context.Context, []str
 			if *asJSON {
 				return m.writeJSON(all)
 			}
-			return m.tellLogs(all)
+			return m.tellLogs(all, cfg.MonthsFrom)
 		})
 	}
 }
 
-func (m *Main) tellLogs(all []db.LogState) error {
+// tellLogs tells how logs lie, of which one gets months from a number of rows on.
+func (m *Main) tellLogs(all []db.LogState, monthsFrom int) error {
 	var rows [][]string
 	for _, l := range all {
 		for _, p := range l.Parts {
-			rows = append(rows, []string{l.Log, p.Name, fmt.Sprint(p.Rows), fmt.Sprint(p.Bytes), lastMoment(p.First), lastMoment(p.Last), nextOf(l, p)})
+			rows = append(rows, []string{l.Log, p.Name, fmt.Sprint(p.Rows), fmt.Sprint(p.Bytes), lastMoment(p.First), lastMoment(p.Last), nextOf(l, p, monthsFrom)})
 		}
 	}
 	if err := m.writeTable([]string{"LOG", "TABLE", "ROWS", "BYTES", "FIRST", "LAST", "NEXT"}, rows); err != nil {
@@ -112,8 +113,10 @@ func (m *Main) tellLogs(all []db.LogState) error {
 }
 
 // nextOf tells what comes next for a part of a log.
-func nextOf(l db.LogState, p db.LogPart) string {
+func nextOf(l db.LogState, p db.LogPart, monthsFrom int) string {
 	switch {
+	case !l.Months && monthsFrom > 0:
+		return fmt.Sprintf("rows are deleted one by one; months from %d rows on", monthsFrom)
 	case !l.Months:
 		return "rows are deleted one by one"
 	case p.Filled:

@@ -62,7 +62,7 @@ func (p *Platform) Worker(sender mail.Sender) *jobs.Worker {
 	return &jobs.Worker{
 		Copies: copies, Home: home,
 		Store: p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), ReadArchive: p.Resolver.ReadArchive, Egress: p.Resolver.Egress, DNS: p.Resolver.DNS, Tools: p.tools,
-		Retention: jobs.Retention{Deliveries: p.Config.WebhookRetention, Runs: p.Config.RunRetention, Audit: p.Config.AuditRetention},
+		Retention: jobs.Retention{Deliveries: p.Config.WebhookRetention, Runs: p.Config.RunRetention, Audit: p.Config.AuditRetention}, MonthsFrom: p.Config.MonthsFrom,
 		PublicURL: p.Resolver.Issuer(), Roster: p.Resolver.Roster, Version: p.version, Metrics: p.metrics, Trace: p.telemetry, Log: p.Log,
 	}
 }

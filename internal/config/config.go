@@ -41,6 +41,7 @@ const (
 	defaultWebhookRetention = 30 * 24 * time.Hour
 	defaultRunRetention     = 30 * 24 * time.Hour
 	defaultAuditRetention   = 400 * 24 * time.Hour
+	defaultMonthsFrom       = 20_000_000
 	defaultEraseAfter       = 30 * 24 * time.Hour
 	defaultMaxImport        = 10 << 30
 	defaultDrain            = 5 * time.Second
@@ -113,6 +114,8 @@ type Config struct {
 	WebhookRetention, RunRetention time.Duration
 	// AuditRetention is how long audit events are kept, 0 for ever.
 	AuditRetention time.Duration
+	// MonthsFrom is how many rows a log has once it is changed over to months, 0 for never.
+	MonthsFrom int
 	// EraseAfter is how long a deleted company can be restored before it is erased.
 	EraseAfter time.Duration
 	// MaxImport is how large an archive may be that is uploaded to be read in, in bytes.
@@ -179,6 +182,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", defaultWebhookRetention),
 		RunRetention:     l.duration("CANOPY_RUN_RETENTION", defaultRunRetention),
 		AuditRetention:   l.lasting("CANOPY_AUDIT_RETENTION", defaultAuditRetention),
+		MonthsFrom:       l.count("CANOPY_LOG_MONTHS", defaultMonthsFrom, "off"),
 		EraseAfter:       l.duration("CANOPY_ERASE_AFTER", defaultEraseAfter),
 		MaxImport:        l.size("CANOPY_MAX_IMPORT", defaultMaxImport),
 		Drain:            l.pause("CANOPY_DRAIN", drain(mode)),

@@ -70,7 +70,7 @@ func TestDefaults(t *testing.T) {
 	}
 	if c.RateLimit != 6000 || c.MaxCost != 50000 || c.CostLimit != 600000 || !c.Introspection ||
 		c.VectorCache != 256<<20 || c.VectorDisk != 4<<30 || c.VectorDir != "" || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour || c.AuditRetention != 400*24*time.Hour ||
-		c.EraseAfter != 30*24*time.Hour || c.MaxImport != 10<<30 {
+		c.MonthsFrom != 20_000_000 || c.EraseAfter != 30*24*time.Hour || c.MaxImport != 10<<30 {
 		t.Errorf("limits: %+v", c)
 	}
 	if w := load(t, Worker, server()); w.VectorCache != 64<<20 {
@@ -156,6 +156,8 @@ func TestValues(t *testing.T) {
 		{"CANOPY_AUDIT_RETENTION", "90d", "AuditRetention", 90 * 24 * time.Hour},
 		{"CANOPY_AUDIT_RETENTION", "OFF", "AuditRetention", time.Duration(0)},
 		{"CANOPY_AUDIT_RETENTION", "0", "AuditRetention", time.Duration(0)},
+		{"CANOPY_LOG_MONTHS", "1000", "MonthsFrom", 1000},
+		{"CANOPY_LOG_MONTHS", "Off", "MonthsFrom", 0},
 		{"CANOPY_DRAIN", "0", "Drain", time.Duration(0)},
 		{"CANOPY_DRAIN", "1.5s", "Drain", 1500 * time.Millisecond},
 		{"CANOPY_DRAIN", "10m", "Drain", 10 * time.Minute},
@@ -265,6 +267,8 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_VECTOR_URL", "postgres://u:hunter2@b:x/db"},
 		{"CANOPY_VECTOR_CHUNKS", "0"},
 		{"CANOPY_VECTOR_CHUNKS", "many"},
+		{"CANOPY_LOG_MONTHS", "0"},
+		{"CANOPY_LOG_MONTHS", "20 million"},
 		{"CANOPY_DB_MAX_CONNS", "many"},
 		{"DATABASE_URL", "postgres://u:hunter2@a:1,b:x/db"},
 	} {

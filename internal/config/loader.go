@@ -259,15 +259,20 @@ func (l *loader) limit(name string, otherwise int) int {
 	return int(n) // 31 bits
 }
 
-// count reads a number of things, of which there is one at least.
-func (l *loader) count(name string, otherwise int) int {
+// count reads a number of things, of which there is one at least; 0 stands for one of some other words.
+func (l *loader) count(name string, otherwise int, words ...string) int {
 	v := l.value(name)
 	if v == "" {
 		return otherwise
 	}
+	for _, word := range words {
+		if strings.EqualFold(v, word) {
+			return 0
+		}
+	}
 	n, err := strconv.ParseUint(v, 10, 31)
 	if err != nil || n == 0 {
-		l.fault(name, "must be a whole number from 1 to %d, not %q", math.MaxInt32, v)
+		l.fault(name, "must be %s, not %q", strings.Join(append([]string{fmt.Sprintf("a whole number from 1 to %d", math.MaxInt32)}, words...), " or "), v)
 	}
 	return int(n) // 31 bits
 }

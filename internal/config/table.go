@@ -89,6 +89,7 @@ func Variables() []Variable {
 		{Name: "CANOPY_WEBHOOK_RETENTION", Default: "30d", Meaning: "How long webhook deliveries are kept in the log: days (30d) or hours (12h)"},
 		{Name: "CANOPY_RUN_RETENTION", Default: "30d", Meaning: "How long runs that have ended are kept, with the log of their steps: days or hours"},
 		{Name: "CANOPY_AUDIT_RETENTION", Default: "400d", Meaning: "How long audit events are kept: days or hours; off, or 0, is for ever"},
+		{Name: "CANOPY_LOG_MONTHS", Default: strconv.Itoa(defaultMonthsFrom), Meaning: "From how many rows on a log is changed over to months, which are dropped whole; off is never"},
 		{Name: "CANOPY_ERASE_AFTER", Default: "30d", Meaning: "How long a deleted company can be restored before it is erased: days or hours"},
 		{Name: "CANOPY_MAX_IMPORT", Default: "10GiB", Meaning: "Size of an archive that is uploaded to be read in, in bytes or with KiB, MiB, GiB"},
 		{Name: "OTEL_EXPORTER_OTLP_ENDPOINT", Default: "none", Meaning: "Where traces and metrics are sent over OTLP; other OTEL_ variables are the standard's"},
