@@ -14,7 +14,7 @@ import (
 	"github.com/lib/pq"
 )
 
-// A log is one table, unless an operator has changed it over to partitions, each of which holds what about a month brings. They are ranges of ids, which rise with time, and made ahead: the one that rows
+// A log is one table until it is large, or an operator changes it over: then it has partitions, each of which holds what about a month brings. They are ranges of ids, which rise with time, and made ahead: the one that rows
 // come into has an end, behind it lies an empty one of the size that a month is expected to need, and behind that an empty one without end. So there is a partition for each row, also where nobody has made one
 // for long; and only empty ones get an end, for which PostgreSQL has nothing to read. What was there before the change-over is the first.
 
@@ -55,6 +55,14 @@ func (l *Log) names(suffix string) []string {
 	var list []string
 	for _, t := range l.tables {
 		list = append(list, t.name+suffix)
+	}
+	return list
+}
+
+// keys are the columns that partitions of the log's tables are ranges of.
+func (l *Log) keys() (list []string) {
+	for _, t := range l.tables {
+		list = append(list, t.key)
 	}
 	return list
 }
@@ -173,7 +181,7 @@ func (m *Months) alone(ctx context.Context, do func() error) error {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.ExecContext(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`); err != nil {
+	if _, err := tx.ExecContext(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`+strings.ReplaceAll(soonGone, "SET", "SET LOCAL")); err != nil {
 		return translate(ctx, err)
 	}
 	var free bool
@@ -266,7 +274,7 @@ func (m *Months) mayPartition(ctx context.Context, l *Log) error {
 	if len(faulty) > 0 {
 		return fmt.Errorf("the index %s is not valid: make it anew first (REINDEX INDEX CONCURRENTLY)", faulty[0])
 	}
-	return nil
+	return m.nothingHangs(ctx, l)
 }
 
 // Unattended gives the names of the logs whose months the role here, which is not their owner, neither makes nor drops.
@@ -290,10 +298,11 @@ func (m *Months) Unattended(ctx context.Context) (logs []string, err error) {
 // LogState is how a log lies.
 type LogState struct {
 	Log string `json:"log"`
-	// Months tells whether it has been changed over; Changing, that this was begun and not ended.
-	Months   bool      `json:"months"`
-	Changing bool      `json:"changing"`
-	Parts    []LogPart `json:"parts"`
+	// Months tells whether it has been changed over; Changing, that this was begun and not ended; MonthsFrom, how many rows of a table of it have workers change it over, none where they don't.
+	Months     bool      `json:"months"`
+	Changing   bool      `json:"changing"`
+	MonthsFrom *int      `json:"monthsFrom"`
+	Parts      []LogPart `json:"parts"`
 }
 
 // LogPart is a partition of a log, with what belongs to its rows, or the whole table. Rows are estimated.

@@ -73,6 +73,9 @@ func (m *Months) end(ctx context.Context, l *Log, open part, last int64) error {
 		return err
 	}
 	if err := m.short(ctx, l, l.withPart(open.suffix(l)), func(tx *monthTx) error {
+		if err := l.endsWith(ctx, tx, open.suffix(l)); err != nil {
+			return err
+		}
 		if err := tx.close(ctx, open, at); err != nil {
 			return err
 		}
@@ -122,14 +125,20 @@ func (m *Months) expected(ctx context.Context, l *Log) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	lowest, err := l.lowestID(ctx, m.pool)
+	if err != nil {
+		return 0, err
+	}
 	used, begun, since := int64(0), now, now.Add(-aMonth)
 	for _, p := range parts {
 		var here []struct {
 			Used  int64     `db:"used"`
 			Begun time.Time `db:"begun"`
 		}
+		// What a region has brought into its cell has ids from before those that are given away here.
 		if err := m.pool.SelectContext(ctx, &here, fmt.Sprintf(`
-			SELECT (SELECT max(id) FROM %[1]s) - f.id + 1 AS used, f.created_at AS begun FROM (SELECT id, created_at FROM %[1]s WHERE created_at > $1 ORDER BY created_at, id LIMIT 1) f`, pq.QuoteIdentifier(p.Name)), since); err != nil {
+			SELECT (SELECT max(id) FROM %[1]s) - own.id + 1 AS used, own.created_at AS begun FROM (SELECT id FROM %[1]s WHERE created_at > $1 ORDER BY created_at, id LIMIT 1) f
+			CROSS JOIN LATERAL (SELECT id, created_at FROM %[1]s WHERE id >= GREATEST(f.id, $2) ORDER BY id LIMIT 1) own`, pq.QuoteIdentifier(p.Name)), since, lowest); err != nil {
 			return 0, translate(ctx, err)
 		}
 		for _, h := range here {

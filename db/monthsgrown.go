@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/lib/pq"
 )
 
-// ChangeOver changes those logs over to months that have come to have some rows, by the last count of PostgreSQL, and gives their names. What another process makes or drops is left to it; and so are all logs while a
-// region moves into a cell, and those of another owner.
-func (m *Months) ChangeOver(ctx context.Context, rows int64) (changed []string, err error) {
-	logs, err := m.grown(ctx, rows)
+// MonthsPay tells whether months pay for a log that is kept for a time: a row stays for up to one longer, which is much where that is less, and what is kept for ever (0) is never dropped.
+func MonthsPay(keep time.Duration) bool { return keep >= aMonth }
+
+// ChangeOver changes those of some logs over to months that have come to have some rows, by the last count of PostgreSQL, and gives their names. What another process makes or drops is left to it; and so are all
+// while a region moves into a cell, and those of another owner.
+func (m *Months) ChangeOver(ctx context.Context, rows int64, of ...*Log) (changed []string, err error) {
+	logs, err := m.grown(ctx, rows, of)
 	if err != nil || len(logs) == 0 {
 		return nil, err
 	}
@@ -21,11 +25,13 @@ func (m *Months) ChangeOver(ctx context.Context, rows int64) (changed []string, 
 	}
 	err = m.alone(ctx, func() (err error) {
 		for _, l := range logs {
-			is, failed := m.toMonths(ctx, l)
-			if failed != nil {
-				err = errors.Join(err, fmt.Errorf("%s: %w", l.Name, failed))
-			} else if is {
+			_, failed := m.toMonths(ctx, l)
+			is, unknown := l.inMonths(ctx, m.pool)
+			if is {
 				changed = append(changed, l.Name)
+			}
+			if failed = errors.Join(failed, unknown); failed != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", l.Name, failed))
 			}
 		}
 		return err
@@ -37,8 +43,8 @@ func (m *Months) ChangeOver(ctx context.Context, rows int64) (changed []string, 
 }
 
 // grown are the logs that are one table each, of which one has come to have some rows. To count them would take as long as they are many.
-func (m *Months) grown(ctx context.Context, rows int64) (logs []*Log, err error) {
-	for _, l := range Logs() {
+func (m *Months) grown(ctx context.Context, rows int64, of []*Log) (logs []*Log, err error) {
+	for _, l := range of {
 		var counted []float64
 		if err := m.pool.SelectContext(ctx, &counted, `SELECT reltuples FROM pg_class WHERE oid = ANY ($1::text[]::regclass[]) AND relkind = 'r'`, pq.Array(l.names(""))); err != nil {
 			return nil, translate(ctx, err)
@@ -55,4 +61,27 @@ func (m *Months) grown(ctx context.Context, rows int64) (logs []*Log, err error)
 		}
 	}
 	return logs, nil
+}
+
+// nothingHangs refuses where somebody has made something of their own at a log, which would stay at its first partition, or be lost.
+func (m *Months) nothingHangs(ctx context.Context, l *Log) error {
+	var found []string
+	if err := m.pool.SelectContext(ctx, &found, `
+		WITH of_log AS (SELECT c.oid, c.relrowsecurity, a.attnum AS key FROM unnest($1::text[], $2::text[]) t (name, key) JOIN pg_class c ON c.oid = t.name::regclass JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = t.key)
+		SELECT DISTINCT 'the view ' || w.ev_class::regclass FROM pg_depend d JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass AND w.oid = d.objid
+			WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid IN (SELECT oid FROM of_log) AND w.ev_class <> d.refobjid
+		UNION ALL SELECT 'the publication ' || quote_ident(pubname) FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid WHERE r.prrelid IN (SELECT oid FROM of_log)
+		UNION ALL SELECT 'row-level security of ' || oid::regclass FROM of_log WHERE relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = of_log.oid)
+		UNION ALL SELECT 'the reference ' || quote_ident(conname) || ' of ' || conrelid::regclass FROM pg_constraint
+			WHERE contype = 'f' AND confrelid IN (SELECT oid FROM of_log) AND conrelid NOT IN (SELECT oid FROM of_log)
+		UNION ALL SELECT 'the statistics ' || quote_ident(stxname) FROM pg_statistic_ext WHERE stxrelid IN (SELECT oid FROM of_log)
+		UNION ALL SELECT 'the unique index ' || i.indexrelid::regclass || ', which lacks the id,' FROM pg_index i JOIN of_log ON of_log.oid = i.indrelid
+			WHERE i.indisunique AND NOT of_log.key = ANY (i.indkey) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid AND conrelid = i.indrelid)`,
+		pq.Array(l.names("")), pq.Array(l.keys())); err != nil {
+		return translate(ctx, err)
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%s was made at the log by somebody, and would not be one of its months: take it away first, and make it anew afterwards", found[0])
+	}
+	return nil
 }

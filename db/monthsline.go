@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -29,11 +30,30 @@ func lineOf(ctx context.Context, on queryer, table string) (*monthLine, error) {
 	if err := selectInto(ctx, on, &notes, `SELECT COALESCE(obj_description(oid, 'pg_constraint'), '') FROM pg_constraint WHERE conrelid = $1::regclass AND conname = $2`, table, lineName); err != nil || len(notes) == 0 {
 		return nil, translate(ctx, err)
 	}
+	if notes[0] == "" { // a dump may be restored without: nobody knows how far away it is
+		return &monthLine{near: math.MinInt64}, nil
+	}
 	line := &monthLine{}
 	if _, err := fmt.Sscanf(notes[0], "%d %d", &line.at, &line.near); err != nil {
 		return nil, fmt.Errorf("the constraint %s of %s is not what it should be: %q", lineName, table, notes[0])
 	}
 	return line, nil
+}
+
+// endsWith refuses to go on where a log lies otherwise than when it was looked at: as who was alone has lost the connection that said so, and another has come. The suffix is that of its open partition, none of one table.
+func (l *Log) endsWith(ctx context.Context, on queryer, suffix string) error {
+	parts, err := l.parts(ctx, on)
+	if err != nil {
+		return err
+	}
+	there := ""
+	if len(parts) > 0 {
+		there = parts[len(parts)-1].suffix(l)
+	}
+	if there != suffix {
+		return fmt.Errorf("%w: what this one was at is done", ErrMonthsBusy)
+	}
+	return nil
 }
 
 // errNear: ids have come near to the line while it was drawn.
@@ -59,6 +79,9 @@ func (m *Months) draw(ctx context.Context, l *Log, suffix string, do func(*month
 		}
 		if err == nil {
 			err = m.short(ctx, l, l.withPart(suffix), func(tx *monthTx) error {
+				if err := l.endsWith(ctx, tx, suffix); err != nil {
+					return err
+				}
 				if err := line.holds(ctx, tx, l, suffix); err != nil {
 					return err
 				}
@@ -85,8 +108,7 @@ func (m *Months) draw(ctx context.Context, l *Log, suffix string, do func(*month
 
 // count has PostgreSQL see what the tables of a log hold, for its plans: of a whole that has partitions it never does so by itself.
 func (m *Months) count(ctx context.Context, l *Log) error {
-	_, err := m.pool.ExecContext(ctx, `ANALYZE `+strings.Join(l.names(""), ", "))
-	return translate(ctx, err)
+	return m.long(ctx, `ANALYZE `+strings.Join(l.names(""), ", "))
 }
 
 // jump has the next id be one that is higher than all before it. Where the transaction fails it is not: a value that is set would stay, behind a line that refuses it.
@@ -112,6 +134,12 @@ func (line *monthLine) holds(ctx context.Context, on queryer, l *Log, suffix str
 	return err
 }
 
+// lowestID is the first id that is given away here: in the cell of a region, far behind those that the region has brought along.
+func (l *Log) lowestID(ctx context.Context, on queryer) (lowest int64, err error) {
+	err = getInto(ctx, on, &lowest, `SELECT seqmin FROM pg_sequence WHERE seqrelid = $1::regclass`, l.sequence())
+	return lowest, translate(ctx, err)
+}
+
 func (l *Log) lastID(ctx context.Context, on queryer) (last int64, err error) {
 	err = getInto(ctx, on, &last, `SELECT last_value FROM `+l.sequence())
 	return last, translate(ctx, err)
@@ -130,16 +158,23 @@ func (m *Months) mark(ctx context.Context, l *Log, suffix string, margin int64) 
 	if line != nil && last < line.near {
 		return line, nil
 	}
+	lowest, err := l.lowestID(ctx, m.pool)
+	if err != nil {
+		return nil, err
+	}
 	// What two days bring is left to what is written meanwhile.
 	var highest, days int64
 	if err := m.pool.QueryRowContext(ctx, fmt.Sprintf(`
 		SELECT GREATEST($1, COALESCE((SELECT max(id) FROM %[1]s), 0)),
-			$1 - COALESCE((SELECT id FROM %[1]s WHERE created_at > now() - interval '2 days' ORDER BY created_at, id LIMIT 1), $1)`, l.table()+suffix), last).Scan(&highest, &days); err != nil {
+			$1 - COALESCE((SELECT GREATEST(id, $2) FROM %[1]s WHERE created_at > now() - interval '2 days' ORDER BY created_at, id LIMIT 1), $1)`, l.table()+suffix), last, lowest).Scan(&highest, &days); err != nil {
 		return nil, translate(ctx, err)
 	}
 	margin += max(0, days)
 	line = &monthLine{at: highest + margin + 1, near: last + margin/4}
 	return line, m.short(ctx, l, l.names(suffix), func(tx *monthTx) error {
+		if err := l.endsWith(ctx, tx, suffix); err != nil {
+			return err
+		}
 		if err := tx.erase(ctx, suffix); err != nil {
 			return err
 		}
@@ -219,12 +254,17 @@ func (m *Months) watch(ctx context.Context, l *Log, line *monthLine, stop contex
 }
 
 func (m *Months) validate(ctx context.Context, table string) error {
+	return m.long(ctx, fmt.Sprintf(`ALTER TABLE %s VALIDATE CONSTRAINT %s`, table, lineName))
+}
+
+// long does what may take as long as a table is large.
+func (m *Months) long(ctx context.Context, text string) error {
 	tx, err := m.pool.BeginTxx(ctx, nil)
 	if err != nil {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; ALTER TABLE %s VALIDATE CONSTRAINT %s`, table, lineName)); err != nil {
+	if _, err := tx.ExecContext(ctx, `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; `+text); err != nil {
 		return translate(ctx, err)
 	}
 	return translate(ctx, tx.Commit())

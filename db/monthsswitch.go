@@ -78,11 +78,6 @@ func (tx *monthTx) read(ctx context.Context, t logTable) (of ofTable, err error)
 			return of, translate(ctx, err)
 		}
 	}
-	for _, i := range of.indexes {
-		if i.Apart && i.Constraint == "" {
-			return of, fmt.Errorf("the index %s is unique without %s, and no constraint", i.Name, t.key)
-		}
-	}
 	if t.name != tx.log.table() {
 		return of, nil
 	}

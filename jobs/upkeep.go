@@ -167,8 +167,18 @@ func (w *Worker) forgetAuditEvents(ctx context.Context) error {
 	return w.forgetLog(ctx, db.AuditLog, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
 }
 
+// inMonths are the logs that months pay for.
+func (r Retention) inMonths() (logs []*db.Log) {
+	for l, keep := range map[*db.Log]time.Duration{db.DeliveryLog: r.Deliveries, db.RunLog: r.Runs, db.AuditLog: r.Audit} {
+		if db.MonthsPay(keep) {
+			logs = append(logs, l)
+		}
+	}
+	return logs
+}
+
 func (w *Worker) changeLogsOver(ctx context.Context) error {
-	changed, err := w.Store.Months().ChangeOver(ctx, int64(w.MonthsFrom))
+	changed, err := w.Store.Months().ChangeOver(ctx, int64(w.MonthsFrom), w.Retention.inMonths()...)
 	for _, name := range changed {
 		w.Log.InfoContext(ctx, "a log has become large: it has months from now on, which are dropped once they are over", "log", name)
 	}

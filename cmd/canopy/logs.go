@@ -83,22 +83,24 @@ func logsStatusCommand(m *Main, flags *flag.FlagSet) func(context.Context, []str
 				if err != nil {
 					return err
 				}
+				if cfg.MonthsFrom > 0 && db.MonthsPay(keep[l]) && !state.Months {
+					state.MonthsFrom = &cfg.MonthsFrom
+				}
 				all = append(all, state)
 			}
 			if *asJSON {
 				return m.writeJSON(all)
 			}
-			return m.tellLogs(all, cfg.MonthsFrom)
+			return m.tellLogs(all)
 		})
 	}
 }
 
-// tellLogs tells how logs lie, of which one gets months from a number of rows on.
-func (m *Main) tellLogs(all []db.LogState, monthsFrom int) error {
+func (m *Main) tellLogs(all []db.LogState) error {
 	var rows [][]string
 	for _, l := range all {
 		for _, p := range l.Parts {
-			rows = append(rows, []string{l.Log, p.Name, fmt.Sprint(p.Rows), fmt.Sprint(p.Bytes), lastMoment(p.First), lastMoment(p.Last), nextOf(l, p, monthsFrom)})
+			rows = append(rows, []string{l.Log, p.Name, fmt.Sprint(p.Rows), fmt.Sprint(p.Bytes), lastMoment(p.First), lastMoment(p.Last), nextOf(l, p)})
 		}
 	}
 	if err := m.writeTable([]string{"LOG", "TABLE", "ROWS", "BYTES", "FIRST", "LAST", "NEXT"}, rows); err != nil {
@@ -106,17 +108,17 @@ func (m *Main) tellLogs(all []db.LogState, monthsFrom int) error {
 	}
 	for _, l := range all {
 		if l.Changing {
-			_, _ = fmt.Fprintf(m.Stderr, "%s: the change to months was interrupted, which harms nobody: canopy logs partition %[1]s goes on with it\n", l.Log)
+			_, _ = fmt.Fprintf(m.Stderr, "%s: the change to months was begun and is not over; where no process is at it, which harms nobody, canopy logs partition %[1]s goes on with it\n", l.Log)
 		}
 	}
 	return nil
 }
 
 // nextOf tells what comes next for a part of a log.
-func nextOf(l db.LogState, p db.LogPart, monthsFrom int) string {
+func nextOf(l db.LogState, p db.LogPart) string {
 	switch {
-	case !l.Months && monthsFrom > 0:
-		return fmt.Sprintf("rows are deleted one by one; months from %d rows on", monthsFrom)
+	case l.MonthsFrom != nil:
+		return fmt.Sprintf("rows are deleted one by one, as long as no table of it has %d", *l.MonthsFrom)
 	case !l.Months:
 		return "rows are deleted one by one"
 	case p.Filled:
