@@ -25,9 +25,12 @@ func (m *Months) ChangeOver(ctx context.Context, rows int64, of ...*Log) (change
 	}
 	err = m.alone(ctx, func() (err error) {
 		for _, l := range logs {
-			_, failed := m.toMonths(ctx, l)
+			done, failed := m.toMonths(ctx, l)
+			if errors.Is(failed, ErrMonthsBusy) {
+				continue
+			}
 			is, unknown := l.inMonths(ctx, m.pool)
-			if is {
+			if done && is { // also where only what comes behind that has failed
 				changed = append(changed, l.Name)
 			}
 			if failed = errors.Join(failed, unknown); failed != nil {

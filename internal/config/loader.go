@@ -259,7 +259,7 @@ func (l *loader) limit(name string, otherwise int) int {
 	return int(n) // 31 bits
 }
 
-// count reads a number of things, of which there is one at least; 0 stands for one of some other words.
+// count reads a number of things, of which there is one at least, or one of some words, such as off, which is 0.
 func (l *loader) count(name string, otherwise int, words ...string) int {
 	v := l.value(name)
 	if v == "" {
