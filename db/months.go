@@ -128,6 +128,12 @@ func (l *Log) inMonths(ctx context.Context, on queryer) (is bool, err error) {
 	return is, translate(ctx, err)
 }
 
+// owner is the role that has the log, quoted.
+func (l *Log) owner(ctx context.Context, on queryer) (role string, err error) {
+	err = getInto(ctx, on, &role, `SELECT quote_ident(pg_get_userbyid(relowner)) FROM pg_class WHERE oid = $1::regclass`, l.table())
+	return role, translate(ctx, err)
+}
+
 // owned tells whether the role here may do with a log what its owner may. As another role, workers leave its months as they are: rows come into the one without end, and go one by one.
 func (l *Log) owned(ctx context.Context, on queryer) (is bool, err error) {
 	err = getInto(ctx, on, &is, `SELECT pg_has_role(relowner, 'MEMBER') FROM pg_class WHERE oid = $1::regclass`, l.table())
@@ -137,6 +143,8 @@ func (l *Log) owned(ctx context.Context, on queryer) (is bool, err error) {
 // Months makes months of logs, and drops them.
 type Months struct {
 	pool *sqlx.DB
+	// url is that of the database where the pool's connections wait for an answer for a time only.
+	url string
 	// margin is how many ids at least are left to what is written while a log is changed over, and least how many a partition has. A few rows are read under a lock in no time.
 	margin, least, few int64
 	// later is for how much longer than PostgreSQL's clock says it is taken to be.
@@ -157,7 +165,11 @@ func monthsOf(pool *sqlx.DB) *Months {
 }
 
 // Months are those of the store's database.
-func (s *Store) Months() *Months { return monthsOf(s.pool) }
+func (s *Store) Months() *Months {
+	m := monthsOf(s.pool)
+	m.url = s.url
+	return m
+}
 
 // Months are those of the migrator's database.
 func (m *Migrator) Months() *Months {
@@ -198,7 +210,7 @@ func (m *Months) alone(ctx context.Context, do func() error) error {
 func (m *Months) Ahead(ctx context.Context) error {
 	err := m.alone(ctx, func() (err error) {
 		for _, l := range Logs() {
-			if failed := m.ahead(ctx, l); failed != nil {
+			if failed := m.ahead(ctx, l); failed != nil && !errors.Is(failed, ErrMonthsBusy) {
 				err = errors.Join(err, fmt.Errorf("%s: %w", l.Name, failed))
 			}
 		}

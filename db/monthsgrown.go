@@ -10,8 +10,11 @@ import (
 	"github.com/lib/pq"
 )
 
-// MonthsPay tells whether months pay for a log that is kept for a time: a row stays for up to one longer, which is much where that is less, and what is kept for ever (0) is never dropped.
-func MonthsPay(keep time.Duration) bool { return keep >= aMonth }
+// mostKept is for how long a log with months is kept at most, where nobody has asked for them: each list asks all of them, and takes locks of all.
+const mostKept = 400 * 24 * time.Hour
+
+// MonthsPay tells whether months pay for a log that is kept for a time: a row stays for up to one longer, which is much where that is less, and of what is kept for long or for ever (0) there would be too many.
+func MonthsPay(keep time.Duration) bool { return keep >= aMonth && keep <= mostKept }
 
 // ChangeOver changes those of some logs over to months that have come to have some rows, by the last count of PostgreSQL, and gives their names. What another process makes or drops is left to it; and so are all
 // while a region moves into a cell, and those of another owner.
@@ -73,13 +76,14 @@ func (m *Months) nothingHangs(ctx context.Context, l *Log) error {
 		WITH of_log AS (SELECT c.oid, c.relrowsecurity, a.attnum AS key FROM unnest($1::text[], $2::text[]) t (name, key) JOIN pg_class c ON c.oid = t.name::regclass JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = t.key)
 		SELECT DISTINCT 'the view ' || w.ev_class::regclass FROM pg_depend d JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass AND w.oid = d.objid
 			WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid IN (SELECT oid FROM of_log) AND w.ev_class <> d.refobjid
-		UNION ALL SELECT 'the publication ' || quote_ident(pubname) FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid WHERE r.prrelid IN (SELECT oid FROM of_log)
+		UNION ALL SELECT 'the publication ' || quote_ident(t.pubname) FROM pg_publication_tables t JOIN pg_publication p USING (pubname)
+			WHERE format('%I.%I', t.schemaname, t.tablename)::regclass IN (SELECT oid FROM of_log) AND NOT (p.puballtables AND p.pubviaroot)
 		UNION ALL SELECT 'row-level security of ' || oid::regclass FROM of_log WHERE relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = of_log.oid)
 		UNION ALL SELECT 'the reference ' || quote_ident(conname) || ' of ' || conrelid::regclass FROM pg_constraint
 			WHERE contype = 'f' AND confrelid IN (SELECT oid FROM of_log) AND conrelid NOT IN (SELECT oid FROM of_log)
 		UNION ALL SELECT 'the statistics ' || quote_ident(stxname) FROM pg_statistic_ext WHERE stxrelid IN (SELECT oid FROM of_log)
 		UNION ALL SELECT 'the unique index ' || i.indexrelid::regclass || ', which lacks the id,' FROM pg_index i JOIN of_log ON of_log.oid = i.indrelid
-			WHERE i.indisunique AND NOT of_log.key = ANY (i.indkey) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid AND conrelid = i.indrelid)`,
+			WHERE i.indisunique AND NOT of_log.key = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid AND conrelid = i.indrelid)`,
 		pq.Array(l.names("")), pq.Array(l.keys())); err != nil {
 		return translate(ctx, err)
 	}

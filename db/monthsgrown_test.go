@@ -35,7 +35,12 @@ func TestLargeLogsAreChangedOver(t *testing.T) {
 		}
 		return nil
 	}))
-	m.At = func(string) error { return context.Canceled }
+	m.At = func(step string) error {
+		if strings.Contains(step, "is read") {
+			return context.Canceled
+		}
+		return nil
+	}
 	if got, err := m.ChangeOver(t.Context(), 2000, Logs()...); err == nil || len(got) != 0 {
 		t.Errorf("%q are changed over by who is interrupted", got)
 	}
@@ -110,8 +115,10 @@ func TestTwoAtAChangeOver(t *testing.T) {
 		at := 0
 		first.At = func(string) error {
 			if at++; at == step+1 {
-				m.do(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
-				m.changedOver(m.Months, 1)
+				m.do(`SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
+				if got := m.changedOver(m.Months, 1); len(got) == 0 {
+					t.Errorf("at step %d: another one does not do it", step)
+				}
 			}
 			return nil
 		}
@@ -136,10 +143,12 @@ func TestWhatHangsOnALog(t *testing.T) {
 	for _, c := range []struct{ make, named, take string }{
 		{`CREATE VIEW young AS SELECT * FROM audit_events`, "the view young", `DROP VIEW young`},
 		{`CREATE PUBLICATION told FOR TABLE audit_events`, "the publication told", `DROP PUBLICATION told`},
+		{`CREATE PUBLICATION of_all FOR ALL TABLES`, "the publication of_all", `DROP PUBLICATION of_all; CREATE PUBLICATION whole FOR ALL TABLES WITH (publish_via_partition_root)`},
 		{`ALTER TABLE audit_events ENABLE ROW LEVEL SECURITY`, "row-level security of audit_events", `ALTER TABLE audit_events DISABLE ROW LEVEL SECURITY`},
 		{`CREATE TABLE noted (of_event bigint CONSTRAINT noted_of REFERENCES audit_events)`, "the reference noted_of of noted", `DROP TABLE noted`},
 		{`CREATE STATISTICS alike ON action, object_type FROM audit_events`, "the statistics alike", `DROP STATISTICS alike`},
 		{`CREATE UNIQUE INDEX once ON audit_events (object_id) WHERE object_id < 0`, "the unique index once", `DROP INDEX once`},
+		{`CREATE UNIQUE INDEX once ON audit_events (object_id) INCLUDE (id) WHERE object_id < 0`, "the unique index once", `DROP INDEX once`},
 	} {
 		m.do(c.make)
 		if _, err := m.Partition(t.Context(), AuditLog); err == nil || !strings.Contains(err.Error(), c.named) {
@@ -151,4 +160,31 @@ func TestWhatHangsOnALog(t *testing.T) {
 		t.Errorf("%d lines are drawn", n)
 	}
 	m.partition(AuditLog)
+}
+
+// TestLongReadingsAreWaitedFor: a log is changed over also where it takes longer to read it than a connection of the store waits for an answer.
+func TestLongReadingsAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	m := newMonthly(t)
+	m.do(`ANALYZE`)
+	pool := devtest.Must[*sqlx.DB](t)(Connect(m.url, Options{MaxConns: 4, silence: 500 * time.Millisecond}))
+	defer func() { _ = pool.Close() }()
+	months := (&Store{pool: pool, url: m.url}).Months()
+	months.margin, months.least, months.few = m.margin, m.least, m.few
+	months.At = func(step string) error {
+		if strings.Contains(step, "is read") { // what reads it waits for this one
+			go func() {
+				if _, err := m.pool.ExecContext(t.Context(), `BEGIN; LOCK TABLE audit_events IN SHARE UPDATE EXCLUSIVE MODE; SELECT pg_sleep(2); COMMIT`); err != nil {
+					t.Error(err)
+				}
+			}()
+			devtest.Eventually(t, "it is held", func() bool {
+				return m.number(`SELECT count(*) FROM pg_locks WHERE relation = 'audit_events'::regclass AND mode = 'ShareUpdateExclusiveLock'`) > 0
+			})
+		}
+		return nil
+	}
+	if got, err := months.ChangeOver(t.Context(), 1, AuditLog); err != nil || !slices.Equal(got, []string{"audit"}) {
+		t.Errorf("%q are changed over: %v", got, err)
+	}
 }

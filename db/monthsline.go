@@ -108,7 +108,7 @@ func (m *Months) draw(ctx context.Context, l *Log, suffix string, do func(*month
 
 // count has PostgreSQL see what the tables of a log hold, for its plans: of a whole that has partitions it never does so by itself.
 func (m *Months) count(ctx context.Context, l *Log) error {
-	return m.long(ctx, `ANALYZE `+strings.Join(l.names(""), ", "))
+	return m.long(ctx, l, `ANALYZE `+strings.Join(l.names(""), ", "))
 }
 
 // jump has the next id be one that is higher than all before it. Where the transaction fails it is not: a value that is set would stay, behind a line that refuses it.
@@ -223,7 +223,7 @@ func (m *Months) prove(ctx context.Context, l *Log, suffix string, line *monthLi
 			defer close(done)
 			m.watch(reading, l, line, stop)
 		}()
-		err := m.validate(reading, t.name+suffix)
+		err := m.validate(reading, l, t.name+suffix)
 		near := errors.Is(context.Cause(reading), errNear)
 		stop(nil)
 		<-done
@@ -253,18 +253,31 @@ func (m *Months) watch(ctx context.Context, l *Log, line *monthLine, stop contex
 	}
 }
 
-func (m *Months) validate(ctx context.Context, table string) error {
-	return m.long(ctx, fmt.Sprintf(`ALTER TABLE %s VALIDATE CONSTRAINT %s`, table, lineName))
+func (m *Months) validate(ctx context.Context, l *Log, table string) error {
+	return m.long(ctx, l, fmt.Sprintf(`ALTER TABLE %s VALIDATE CONSTRAINT %s`, table, lineName))
 }
 
-// long does what may take as long as a table is large.
-func (m *Months) long(ctx context.Context, text string) error {
-	tx, err := m.pool.BeginTxx(ctx, nil)
+// long does what may take as long as a table is large, as its owner: on a connection that waits for as long, as those of a store take it that the server is gone.
+func (m *Months) long(ctx context.Context, l *Log, text string) error {
+	pool := m.pool
+	if m.url != "" {
+		patient, err := Connect(m.url, Options{MaxConns: 1, patient: true})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = patient.Close() }()
+		pool = patient
+	}
+	owner, err := l.owner(ctx, pool)
+	if err != nil {
+		return err
+	}
+	tx, err := pool.BeginTxx(ctx, nil)
 	if err != nil {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.ExecContext(ctx, `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; `+text); err != nil {
+	if _, err := tx.ExecContext(ctx, `SET LOCAL ROLE `+owner+`; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; `+text); err != nil {
 		return translate(ctx, err)
 	}
 	return translate(ctx, tx.Commit())

@@ -15,15 +15,15 @@ const stuck = "3s"
 
 // lock takes tables for the transaction alone, as their owner.
 func (tx *monthTx) lock(ctx context.Context, tables []string) error {
-	var owner string
-	if err := tx.GetContext(ctx, &owner, `SELECT quote_ident(pg_get_userbyid(relowner)) FROM pg_class WHERE oid = $1::regclass`, tx.log.table()); err != nil {
-		return translate(ctx, err)
+	owner, err := tx.log.owner(ctx, tx)
+	if err != nil {
+		return err
 	}
 	texts := []string{`SET LOCAL ROLE ` + owner, fmt.Sprintf(`SET LOCAL lock_timeout = %d`, monthWait.Milliseconds()), fmt.Sprintf(`SET LOCAL statement_timeout = %d`, 2*monthWait.Milliseconds())}
 	if len(tables) > 0 {
 		texts = append(texts, `LOCK TABLE `+strings.Join(tables, ", ")+` IN ACCESS EXCLUSIVE MODE`)
 	}
-	err := tx.exec(ctx, texts...)
+	err = tx.exec(ctx, texts...)
 	if pe := new(pq.Error); errors.As(err, &pe) && pe.Code == "57014" { // the statement's time is over, as it waited for several
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	}
@@ -65,7 +65,7 @@ type series struct {
 func (tx *monthTx) read(ctx context.Context, t logTable) (of ofTable, err error) {
 	for text, into := range map[string]any{
 		`SELECT c.relname::text AS name, pg_get_indexdef(i.indexrelid) AS made, COALESCE(pg_get_constraintdef(k.oid), '') AS made_by,
-			i.indisunique AND NOT (SELECT attnum FROM pg_attribute WHERE attrelid = i.indrelid AND attname = '` + t.key + `') = ANY (i.indkey) AS apart
+			i.indisunique AND NOT (SELECT attnum FROM pg_attribute WHERE attrelid = i.indrelid AND attname = '` + t.key + `') = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]) AS apart
 			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.conrelid = i.indrelid AND k.contype IN ('p', 'u')
 			WHERE i.indrelid = $1::regclass ORDER BY i.indexrelid`: &of.indexes,
 		`SELECT tgname::text AS name, pg_get_triggerdef(oid) AS made, tgenabled::text AS enabled FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal ORDER BY oid`: &of.triggers,

@@ -83,7 +83,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, closing(pool, err)
 	}
 	s := &Store{
-		pool: pool, cell: cell, cells: new(atomic.Pointer[cellsKnown]), executed: new(atomic.Int64),
+		pool: pool, url: url, cell: cell, cells: new(atomic.Pointer[cellsKnown]), executed: new(atomic.Int64),
 		// Half of the connections are for everything but whole lists.
 		pages:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
 		reads:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),

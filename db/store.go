@@ -32,7 +32,9 @@ func prepare(text string) query {
 
 // Store runs the package's statements, on the pool or, inside Tx, in one transaction; tx is what runs them there.
 type Store struct {
-	pool     *sqlx.DB
+	pool *sqlx.DB
+	// url is that of the database, for what takes longer than a connection of the pool may.
+	url      string
 	tx       runner
 	executed *atomic.Int64
 	// pages has a place for each page of a whole list that is being read, by branch.

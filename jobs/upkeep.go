@@ -150,26 +150,26 @@ func (w *Worker) mailDisabled(ctx context.Context, tx *db.Store, d *db.Destinati
 	})
 }
 
-// Retention is how long what has ended is kept in the log; 0 stands for ever.
-type Retention struct{ Deliveries, Runs, Audit time.Duration }
+// Retention is how long what has ended is kept in each log; 0 stands for ever.
+type Retention map[*db.Log]time.Duration
 
 // forgetDeliveries, forgetRuns and forgetAuditEvents drop the months that are older than the retention, where the log has any, and delete what else is, batch by batch: the rows
 // lie in the order of their ids, so nothing is searched for.
 func (w *Worker) forgetDeliveries(ctx context.Context) error {
-	return w.forgetLog(ctx, db.DeliveryLog, w.Store.ForgetDeliveries, w.Retention.Deliveries, deliveryBatch)
+	return w.forgetLog(ctx, db.DeliveryLog, w.Store.ForgetDeliveries, deliveryBatch)
 }
 
 func (w *Worker) forgetRuns(ctx context.Context) error {
-	return w.forgetLog(ctx, db.RunLog, w.Store.ForgetRuns, w.Retention.Runs, runBatch)
+	return w.forgetLog(ctx, db.RunLog, w.Store.ForgetRuns, runBatch)
 }
 
 func (w *Worker) forgetAuditEvents(ctx context.Context) error {
-	return w.forgetLog(ctx, db.AuditLog, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
+	return w.forgetLog(ctx, db.AuditLog, w.Store.ForgetAuditEvents, auditBatch)
 }
 
 // inMonths are the logs that months pay for.
 func (r Retention) inMonths() (logs []*db.Log) {
-	for l, keep := range map[*db.Log]time.Duration{db.DeliveryLog: r.Deliveries, db.RunLog: r.Runs, db.AuditLog: r.Audit} {
+	for l, keep := range r {
 		if db.MonthsPay(keep) {
 			logs = append(logs, l)
 		}
@@ -185,7 +185,8 @@ func (w *Worker) changeLogsOver(ctx context.Context) error {
 	return err
 }
 
-func (w *Worker) forgetLog(ctx context.Context, l *db.Log, batch forgetting, keep time.Duration, limit int) error {
+func (w *Worker) forgetLog(ctx context.Context, l *db.Log, batch forgetting, limit int) error {
+	keep := w.Retention[l]
 	if keep <= 0 {
 		return nil
 	}
@@ -198,7 +199,7 @@ func (w *Worker) forgetLog(ctx context.Context, l *db.Log, batch forgetting, kee
 
 // forgetFormerMembers deletes those of whom no event tells any more.
 func (w *Worker) forgetFormerMembers(ctx context.Context) error {
-	return forget(ctx, w.Store.ForgetFormerMembers, w.Retention.Audit, auditBatch)
+	return forget(ctx, w.Store.ForgetFormerMembers, w.Retention[db.AuditLog], auditBatch)
 }
 
 // queriesKept is how long what was asked of contexts is kept.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"canopy/db"
 	"canopy/internal/devstack/devtest"
 )
 
@@ -15,7 +16,7 @@ func TestLogsAreChangedOver(t *testing.T) {
 	r := newRoom(t)
 	const step = "change large logs over to months"
 	var told bytes.Buffer
-	w := &Worker{Store: r.store, Log: slog.New(slog.NewTextHandler(&told, nil)), MonthsFrom: 100, Retention: Retention{Audit: 30 * 24 * time.Hour}}
+	w := &Worker{Store: r.store, Log: slog.New(slog.NewTextHandler(&told, nil)), MonthsFrom: 100, Retention: Retention{db.AuditLog: 30 * 24 * time.Hour}}
 	if w.steps(settled - 1)[step] != nil || (&Worker{Store: r.store}).steps(settled)[step] != nil {
 		t.Error("logs are changed over before it has worked for long, or where that is off")
 	}
@@ -30,12 +31,14 @@ func TestLogsAreChangedOver(t *testing.T) {
 	r.sql(t, `INSERT INTO customers (id, name, region_id) VALUES (1, 'C', 1)`)
 	r.sql(t, `INSERT INTO audit_events (customer_id, action, object_type, object_id) SELECT 1, 'run.started', 'Run', 1 FROM generate_series(1, 100)`)
 	r.sql(t, `ANALYZE audit_events`)
-	w.Retention.Audit = 0 // for ever: none would be dropped
-	devtest.Check(t, w.steps(settled)[step](t.Context()))
-	if n := months(); n != 0 {
-		t.Errorf("%d tables of a log that is kept for ever have months", n)
+	for _, days := range []time.Duration{0, 29, 401} { // too many rows would be kept, too many months, or all for ever
+		w.Retention[db.AuditLog] = days * 24 * time.Hour
+		devtest.Check(t, w.steps(settled)[step](t.Context()))
+		if n := months(); n != 0 {
+			t.Errorf("%d tables of a log that is kept for %d days have months", n, days)
+		}
 	}
-	w.Retention.Audit = 30 * 24 * time.Hour
+	w.Retention[db.AuditLog] = 30 * 24 * time.Hour
 	devtest.Check(t, w.steps(settled)[step](t.Context()))
 	if n := months(); n != 1 || !strings.Contains(told.String(), "log=audit") {
 		t.Errorf("%d tables have months: %s", n, told.String())

@@ -40,7 +40,7 @@ The home answers for companies of the region again. What a cell that has joined 
 	{name: "region status", short: "Tells of the cells at the home, and in a cell how it follows", setup: regionStatusCommand, long: `
 LOG tells at the home whether all is kept that a cell has yet to take: where it is lost, the cell is joined anew.`},
 	{name: "logs partition", args: "deliveries|audit|runs…", short: "Changes logs over to a partition for each month, which retention drops whole", setup: logsPartitionCommand, long: `
-A log is one table, whose oldest rows are deleted, until it has 20,000,000 rows (CANOPY_LOG_MONTHS) and is kept for 30 days or more: then workers change it
+A log is one table, whose oldest rows are deleted, until it has 20,000,000 rows (CANOPY_LOG_MONTHS) and is kept for 30 to 400 days: then workers change it
 over by themselves. This does so at once. From then on workers begin a partition each month, and drop one once all of it is older than the retention: rows stay for up to 40 days
 longer than that. It costs lists up to four times as long with a dozen months (docs/decisions/logs-in-one-table.md).
 

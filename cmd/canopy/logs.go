@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"canopy/db"
+	"canopy/internal/app"
 	"canopy/internal/config"
 )
 
@@ -76,7 +76,7 @@ func logsStatusCommand(m *Main, flags *flag.FlagSet) func(context.Context, []str
 			return usagef("it takes no arguments")
 		}
 		return m.withMigrator(ctx, func(cfg *config.Config, mig *db.Migrator) error {
-			keep := map[*db.Log]time.Duration{db.DeliveryLog: cfg.WebhookRetention, db.RunLog: cfg.RunRetention, db.AuditLog: cfg.AuditRetention}
+			keep := app.Retention(cfg)
 			var all []db.LogState
 			for _, l := range db.Logs() {
 				state, err := mig.Months().State(ctx, l, keep[l])

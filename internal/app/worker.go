@@ -62,9 +62,14 @@ func (p *Platform) Worker(sender mail.Sender) *jobs.Worker {
 	return &jobs.Worker{
 		Copies: copies, Home: home,
 		Store: p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), ReadArchive: p.Resolver.ReadArchive, Egress: p.Resolver.Egress, DNS: p.Resolver.DNS, Tools: p.tools,
-		Retention: jobs.Retention{Deliveries: p.Config.WebhookRetention, Runs: p.Config.RunRetention, Audit: p.Config.AuditRetention}, MonthsFrom: p.Config.MonthsFrom,
+		Retention: Retention(p.Config), MonthsFrom: p.Config.MonthsFrom,
 		PublicURL: p.Resolver.Issuer(), Roster: p.Resolver.Roster, Version: p.version, Metrics: p.metrics, Trace: p.telemetry, Log: p.Log,
 	}
+}
+
+// Retention is how long each log is kept by the settings.
+func Retention(c *config.Config) jobs.Retention {
+	return jobs.Retention{db.DeliveryLog: c.WebhookRetention, db.RunLog: c.RunRetention, db.AuditLog: c.AuditRetention}
 }
 
 // work runs it until ctx ends. The first PDF of a machine would wait some seconds until its reader is
