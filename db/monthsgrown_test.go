@@ -167,14 +167,14 @@ func TestLongReadingsAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	m := newMonthly(t)
 	m.do(`ANALYZE`)
-	pool := devtest.Must[*sqlx.DB](t)(Connect(m.url, Options{MaxConns: 4, silence: 500 * time.Millisecond}))
+	pool := devtest.Must[*sqlx.DB](t)(Connect(m.url, Options{MaxConns: 4, silence: 3 * time.Second}))
 	defer func() { _ = pool.Close() }()
 	months := (&Store{pool: pool, url: m.url}).Months()
 	months.margin, months.least, months.few = m.margin, m.least, m.few
 	months.At = func(step string) error {
 		if strings.Contains(step, "is read") { // what reads it waits for this one
 			go func() {
-				if _, err := m.pool.ExecContext(t.Context(), `BEGIN; LOCK TABLE audit_events IN SHARE UPDATE EXCLUSIVE MODE; SELECT pg_sleep(2); COMMIT`); err != nil {
+				if _, err := m.pool.ExecContext(t.Context(), `BEGIN; LOCK TABLE audit_events IN SHARE UPDATE EXCLUSIVE MODE; SELECT pg_sleep(5); COMMIT`); err != nil {
 					t.Error(err)
 				}
 			}()
