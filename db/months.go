@@ -259,36 +259,6 @@ func (m *Months) toMonths(ctx context.Context, l *Log) (changed bool, err error)
 	return true, m.draw(ctx, l, "", func(tx *monthTx, at int64) error { return tx.changeOver(ctx, at) })
 }
 
-// regionMoves tells whether rows are on their way from here to a cell, or here, to a cell that is opened once it has them: into a month that is dropped they could not come.
-func (m *Months) regionMoves(ctx context.Context) (is bool, err error) {
-	err = m.pool.GetContext(ctx, &is, `
-		SELECT EXISTS (SELECT FROM splits WHERE erased_at IS NULL AND NOT EXISTS (SELECT FROM cell)) OR EXISTS (SELECT FROM cell WHERE NOT EXISTS (SELECT FROM cells WHERE cells.region_id = cell.number))`)
-	return is, translate(ctx, err)
-}
-
-// mayPartition refuses a log that can't be changed over at the moment.
-func (m *Months) mayPartition(ctx context.Context, l *Log) error {
-	if there, err := currentSchema(ctx, m.pool); err != nil {
-		return err
-	} else if there.Version < monthsFrom {
-		return fmt.Errorf("the schema is at the version %d, and logs have months from %d on: run `canopy migrate up` first", there.Version, monthsFrom)
-	}
-	if moves, err := m.regionMoves(ctx); err != nil {
-		return err
-	} else if moves {
-		return errors.New("a region moves into its cell at the moment: change logs over once that is done")
-	}
-	var faulty []string
-	if err := m.pool.SelectContext(ctx, &faulty, `
-		SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = ANY ($1::text[]::regclass[]) AND NOT (indisvalid AND indisready)`, pq.Array(l.names(""))); err != nil {
-		return translate(ctx, err)
-	}
-	if len(faulty) > 0 {
-		return fmt.Errorf("the index %s is not valid: make it anew first (REINDEX INDEX CONCURRENTLY)", faulty[0])
-	}
-	return m.nothingHangs(ctx, l)
-}
-
 // Unattended gives the names of the logs whose months the role here, which is not their owner, neither makes nor drops.
 func (m *Months) Unattended(ctx context.Context) (logs []string, err error) {
 	for _, l := range Logs() {

@@ -167,6 +167,18 @@ func (w *Worker) forgetAuditEvents(ctx context.Context) error {
 	return w.forgetLog(ctx, db.AuditLog, w.Store.ForgetAuditEvents, auditBatch)
 }
 
+func (w *Worker) forgetLog(ctx context.Context, l *db.Log, batch forgetting, limit int) error {
+	keep := w.Retention[l]
+	if keep <= 0 {
+		return nil
+	}
+	rest, err := w.Store.Months().Drop(ctx, l, keep)
+	for _, ids := range rest {
+		err = errors.Join(err, forgetAmong(ctx, ids, batch, keep, limit))
+	}
+	return err
+}
+
 // inMonths are the logs that months pay for.
 func (r Retention) inMonths() (logs []*db.Log) {
 	for l, keep := range r {
@@ -181,18 +193,6 @@ func (w *Worker) changeLogsOver(ctx context.Context) error {
 	changed, err := w.Store.Months().ChangeOver(ctx, int64(w.MonthsFrom), w.Retention.inMonths()...)
 	for _, name := range changed {
 		w.Log.InfoContext(ctx, "a log has become large: it has months from now on, which are dropped once they are over", "log", name)
-	}
-	return err
-}
-
-func (w *Worker) forgetLog(ctx context.Context, l *db.Log, batch forgetting, limit int) error {
-	keep := w.Retention[l]
-	if keep <= 0 {
-		return nil
-	}
-	rest, err := w.Store.Months().Drop(ctx, l, keep)
-	for _, ids := range rest {
-		err = errors.Join(err, forgetAmong(ctx, ids, batch, keep, limit))
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func TestLogsAreChangedOver(t *testing.T) {
 	r.sql(t, `INSERT INTO customers (id, name, region_id) VALUES (1, 'C', 1)`)
 	r.sql(t, `INSERT INTO audit_events (customer_id, action, object_type, object_id) SELECT 1, 'run.started', 'Run', 1 FROM generate_series(1, 100)`)
 	r.sql(t, `ANALYZE audit_events`)
-	for _, days := range []time.Duration{0, 29, 401} { // too many rows would be kept, too many months, or all for ever
+	for _, days := range []time.Duration{0, 29, 401} { // all would be kept for ever, rows for twice as long, or too many months
 		w.Retention[db.AuditLog] = days * 24 * time.Hour
 		devtest.Check(t, w.steps(settled)[step](t.Context()))
 		if n := months(); n != 0 {
